@@ -1,0 +1,124 @@
+"""Mirroring: how much of the prompt's change of manner the response takes over.
+
+Each operator declares the surface feature it moves. A variant's value is the signed share
+of the prompt's change that shows up in the response; the floor is the same share read off
+the document's variants that do not move that feature, so that ordinary fluctuation
+averages out instead of looking like mirroring.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sago_harness.axes.script import is_empty
+from sago_harness.variants.features import FEATURES
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What mirroring needs of one variant.
+
+    Attributes
+    ----------
+    prompt, response : str
+        The varied span and the response.
+    feature : str or None
+        Feature that the variant's operator moves.
+    """
+
+    prompt: str
+    response: str
+    feature: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """One variant's value, its floor, and the reason where there is none."""
+
+    value: float
+    floor: float
+    prompt_change: float
+    reason: str = ""
+
+    @property
+    def net(self) -> float:
+        """Value minus floor; NaN where either is missing."""
+        return self.value - self.floor
+
+
+def mirroring(canonical: Manner, variants: Sequence[Manner], language: str = "en") -> list[Mirrored]:
+    """Return the mirroring of every variant of one document.
+
+    Parameters
+    ----------
+    canonical : Manner
+        The canonical prompt and its response.
+    variants : sequence of Manner
+        The document's scored variants.
+    language : str
+        Passed to the features.
+
+    Returns
+    -------
+    list of Mirrored
+        ``value`` = (f(y_v) - f(y_0)) / (f(x_v) - f(x_0)), held to [-1, 1]; ``floor`` = the
+        mean of the same ratio with f(y) of the variants that do not move f. NaN with a
+        reason: ``no_feature``, ``small_change`` (the prompt's change is below the feature's
+        minimum), ``empty_response``, ``no_floor``.
+
+    Examples
+    --------
+    >>> shout, plain = Manner("SAY HI", "HELLO", "upper_share"), Manner("say  hi", "hello", "extra_spaces")
+    >>> one = mirroring(Manner("say hi", "hello", None), [shout, plain])[0]
+    >>> one.value, one.floor, one.net
+    (1.0, 0.0, 1.0)
+    """
+    return [_mirrored(canonical, variants, index, language) for index in range(len(variants))]
+
+
+def _mirrored(canonical: Manner, variants: Sequence[Manner], index: int, language: str) -> Mirrored:
+    nan = float("nan")
+    variant = variants[index]
+    if variant.feature is None:
+        return Mirrored(nan, nan, nan, "no_feature")
+    feature = FEATURES.load(variant.feature)()
+
+    def read(text: str) -> float:
+        return feature.value(text, language)
+
+    change = read(variant.prompt) - read(canonical.prompt)
+    if abs(change) < feature.minimum or not math.isfinite(change):
+        return Mirrored(nan, nan, change, "small_change")
+    if is_empty(canonical.response) or is_empty(variant.response):
+        return Mirrored(nan, nan, change, "empty_response")
+    base = read(canonical.response)
+
+    def share(response: str) -> float:
+        return float(np.clip((read(response) - base) / change, -1.0, 1.0))
+
+    others = [v.response for v in variants if v.feature != variant.feature and not is_empty(v.response)]
+    value = share(variant.response)
+    if not others:
+        return Mirrored(value, nan, change, "no_floor")
+    return Mirrored(value, float(np.mean([share(text) for text in others])), change)
+
+
+def document_mirroring(values: Sequence[Mirrored]) -> float:
+    """Return a document's mirroring: mean value minus mean floor, not clipped.
+
+    Returns
+    -------
+    float
+        In [-2, 2]; NaN when no variant has both.
+
+    Examples
+    --------
+    >>> document_mirroring([Mirrored(0.5, 0.25, 1.0), Mirrored(float("nan"), float("nan"), 0.0, "no_feature")])
+    0.25
+    """
+    nets = [m.net for m in values if math.isfinite(m.net)]
+    return float(np.mean(nets)) if nets else float("nan")

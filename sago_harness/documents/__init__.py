@@ -1,0 +1,1 @@
+"""Documents: reading a data set's rows, naming them, and pairing them for chance controls."""

@@ -1,0 +1,433 @@
+"""``SagoTask``: a host task whose documents expand into sets of variants.
+
+One document becomes its canonical prompt, its variants, its chance controls and, on
+request, canonical repeats, all as requests of the document. So ``--limit``, ``--samples``,
+ranks and caches act on whole documents. Variants change only the fields that the task
+declares; few-shot examples, options and template stay as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.registry import get_aggregation
+from lm_eval.api.task import ConfigurableTask
+
+from sago_harness.axes import measures_for
+from sago_harness.axes.encoders import Missing, load_encoder
+from sago_harness.axes.encoders.spec import default_spec, parse_spec
+from sago_harness.data import CANONICAL, Document, Variant, VariantSet
+from sago_harness.documents.identity import choose, name_rows, partners
+from sago_harness.errors import SagoError
+from sago_harness.hooks import dataset, plugin
+from sago_harness.hooks.requests import REQUEST_TYPE
+from sago_harness.hooks.sampler import TaskSampler
+from sago_harness.hooks.spec import read_spec
+from sago_harness.hooks.template import system_safe
+from sago_harness.jsonsafe import clean_text, json_safe
+from sago_harness.logs import warn_once
+from sago_harness.scores.columns import Column, task_columns
+from sago_harness.scores.composite import TaskScores, stock_documents, task_scores
+from sago_harness.scores.document import document_metrics
+from sago_harness.signature import task_signature
+from sago_harness.variants.base import OTHER_FAMILIES
+from sago_harness.variants.build import build
+from sago_harness.variants.recipe import load_recipe
+
+log = logging.getLogger(__name__)
+
+#: Column that carries a document's id; the host's ``doc_id`` is a position.
+ID = "sago_id"
+
+#: Split name of the few-shot pool.
+POOL = "sago_fewshot"
+
+#: Under this share of scored documents a warning is given.
+COVERAGE_LIMIT = 0.8
+
+#: Above this share of stock answers a model's score must not be ranked.
+STOCK_LIMIT = 0.1
+
+
+class SagoTask(ConfigurableTask):  # type: ignore[misc]
+    """A generation task measured for stability.
+
+    Parameters
+    ----------
+    config : dict
+        A task's YAML, with this project's keys (see ``hooks/spec.py``).
+
+    Raises
+    ------
+    SagoError
+        For a key that is wrong or data that is not at hand, in one line.
+    """
+
+    def __init__(self, data_dir: Any = None, cache_dir: Any = None, config: Mapping[str, Any] | None = None) -> None:
+        plugin.load()
+        settings = dict(config or {})
+        settings.pop("class", None)
+        self.spec = read_spec(settings)
+        if settings.get("repeats", 1) != 1:
+            raise SagoError(
+                f"task {self.spec.task!r}: `repeats` is refused: ask for canonical_repeats in --metadata instead"
+            )
+        self.recipe = load_recipe(self.spec.recipe)
+        self.families = self.recipe.count(self.spec.language)
+        kind = parse_spec(self.spec.encoder or default_spec(self.spec.language)).kind
+        self.measures = {measure.name: measure.axis for measure in measures_for(kind)}
+        self._raw_source = dataset.Source.of(self.spec, settings)
+        rows = self._raw_source.rows()
+        own = tuple(
+            family for family in OTHER_FAMILIES if any(dataset.has_family(row, family) for row in rows)
+        )
+        self.columns: list[Column] = task_columns(
+            self.measures,
+            gold=bool(self.spec.answers) and any(_golds(row.get(self.spec.answers or "")) for row in rows),
+            extracts=bool(self.spec.extract),
+            own_families=own,
+        )
+        self.own_families = own
+        settings["metric_list"] = [
+            {"metric": name, "aggregation": f"sago_{name}", "higher_is_better": column.higher_is_better}
+            for column in self.columns
+            for name in (column.name, f"{column.name}_stderr")
+        ]
+        settings["filter_list"] = [{"name": "none", "filter": [{"function": "sago", **self._filter_options()}]}]
+        # The host would load the few-shot split by name; ours is made in `download`.
+        settings["fewshot_split"] = POOL
+        self._predict_only = False
+        self._rendering: dict[str, Any] = {}
+        self._scores: TaskScores | None = None
+        self._sets: dict[str, VariantSet] = {}
+        self._partners: dict[str, list[str]] = {}
+        self._rows_by_id: dict[str, Mapping[str, Any]] = {}
+        super().__init__(data_dir=data_dir, cache_dir=cache_dir, config=settings)
+        in_order = self._raw_source.first_n
+        self.sampler = TaskSampler(
+            list(self.dataset[POOL]), task=self.spec.task, id_key=ID, in_order=in_order
+        )
+
+    # ------------------------------------------------------------------ documents
+
+    def download(self, dataset_kwargs: Any = None, **_: Any) -> None:
+        """Make the splits from the rows: the documents, drawn by their names, and the few-shot pool."""
+        import datasets
+
+        rows = self._raw_source.rows()
+        fields = [vary.field for vary in self.spec.vary]
+        names = name_rows(rows, fields, self._raw_source.id_field)
+        duplicates = sum("#" in name for name in names)
+        if duplicates:
+            log.info("[%s] %d documents share an id with an earlier one: numbered", self.spec.task, duplicates)
+        named = [{**row, ID: name} for row, name in zip(rows, names, strict=True)]
+        chosen = [named[index] for index in choose(names, self.spec.documents, self.spec.seed)]
+        pool = self._raw_source.pool_rows()
+        named_pool = named if pool is None else [
+            {**row, ID: f"{POOL}:{name}"}
+            for row, name in zip(pool, name_rows(pool, fields, self._raw_source.id_field), strict=True)
+        ]
+        self.dataset = datasets.DatasetDict(
+            {
+                self.config.test_split: datasets.Dataset.from_list(dataset.uniform(chosen)),
+                POOL: datasets.Dataset.from_list(dataset.uniform(named_pool)),
+            }
+        )
+
+    def document(self, row: Mapping[str, Any]) -> Document:
+        """Return what varying needs of a row; a row that cannot be varied carries the reason."""
+        fields: dict[str, str] = {}
+        reason = ""
+        for vary in self.spec.vary:
+            value = row.get(vary.field)
+            if not isinstance(value, str):
+                reason = "missing_field"
+                fields[vary.field] = ""
+                continue
+            try:
+                fields[vary.field] = vary.split(value)[1]
+            except ValueError:
+                reason = "span_not_found"
+                fields[vary.field] = ""
+        if not reason and not "".join(fields.values()).strip():
+            reason = "empty_prompt"
+        cluster = row.get(self.spec.cluster_field) if self.spec.cluster_field else None
+        language = row.get("language") if self._raw_source.is_users_file else None
+        return Document(
+            id=str(row[ID]),
+            fields=fields,
+            language=str(language or self.spec.language),
+            cluster=None if cluster is None else str(cluster),
+            keep=self.spec.keep,
+            own=dataset.own_variants(row, next(iter(fields))),
+            reason=reason,
+        )
+
+    def _with_fields(self, row: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
+        """Return the row with its varied parts replaced, and nothing else."""
+        changed = dict(row)
+        for vary in self.spec.vary:
+            before, _, after = vary.split(row[vary.field])
+            changed[vary.field] = before + fields[vary.field] + after
+        return changed
+
+    # ------------------------------------------------------------------ requests
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Expand documents; remember how the host renders prompts, and who is whose control."""
+        if self.config.repeats != 1:
+            raise SagoError(
+                f"task {self.spec.task!r}: repeats={self.config.repeats} is refused: "
+                "ask for canonical_repeats in --metadata instead"
+            )
+        encoder = load_encoder(self.spec.encoder, self.spec.language)
+        if isinstance(encoder, Missing) and not self._predict_only:
+            warn_once(f"{encoder.message}; until then x_bert/x_sem, and every score that needs it, is unscored")
+        chat_template = kwargs.get("chat_template")
+        if chat_template is not None:
+            kwargs["chat_template"] = system_safe(chat_template)
+        self._rendering = {
+            key: kwargs.get(key)
+            for key in ("system_instruction", "apply_chat_template", "fewshot_as_multiturn", "chat_template")
+        }
+        everywhere = self.doc_iterator(
+            rank=0, world_size=1, limit=kwargs.get("limit"), samples=kwargs.get("samples")
+        )
+        rows = [row for _, row in everywhere]
+        documents = [self.document(row) for row in rows]
+        if kwargs.get("world_size", 1) > len(rows):
+            raise SagoError(
+                f"task {self.spec.task!r}: {kwargs['world_size']} processes for {len(rows)} documents: "
+                "use at most one process a document"
+            )
+        self._rows_by_id = {document.id: row for document, row in zip(documents, rows, strict=True)}
+        self._partners = partners(
+            [document.id for document in documents],
+            [document.text if not document.reason else "" for document in documents],
+            [document.cluster for document in documents],
+            self.spec.controls,
+            self.spec.seed,
+        )
+        self.signature = task_signature(
+            self.spec,
+            self.recipe,
+            [(document.id, document.text) for document in documents],
+            families=self.families,
+            version=self.VERSION,
+            num_fewshot=self.config.num_fewshot or 0,
+            generation=self.config.generation_kwargs or {},
+            template=bool(kwargs.get("apply_chat_template")),
+            system_instruction=kwargs.get("system_instruction"),
+            doc_to_text=self.config.doc_to_text,
+        )
+        if not kwargs.get("cache_requests"):
+            super().build_all_requests(**kwargs)
+            return
+        # The host's request cache knows a task by its name and shot count only, and would serve
+        # another recipe's prompts; under this name it knows everything the prompts depend on.
+        name = self.config.task
+        key = json.dumps([self.signature.prompts, str(kwargs.get("samples")), kwargs.get("limit")])
+        self.config.task = f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+        try:
+            super().build_all_requests(**kwargs)
+        finally:
+            self.config.task = name
+        for instance in self._instances:
+            instance.task_name = name
+
+    def fewshot_context(self, doc: Mapping[str, Any], num_fewshot: int, **kwargs: Any) -> Any:
+        """Render a prompt; the document itself is never among its examples."""
+        self.sampler.leave_out(doc.get(ID))
+        return super().fewshot_context(doc, num_fewshot=num_fewshot, **kwargs)
+
+    def construct_requests(self, doc: Mapping[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:
+        """Return the document's requests: canonical, variants, controls, repeats, in this order."""
+        document = self.document(doc)
+        made = build(document, self.recipe, self.spec.seed)
+        for reject in made.rejects:
+            log.debug("[%s] %s: variant %s: %s", self.spec.task, document.id, reject.id, reject.reason)
+        requests = [(ctx, self._payload(document, made.variants[0], "canonical", document.text))]
+        if document.reason:
+            requests[0][1]["reason"] = document.reason
+            requests[0][1]["rejects"] = []
+        else:
+            requests[0][1]["rejects"] = [[r.id, r.family, r.operator, r.reason] for r in made.rejects]
+            for variant in made.variants[1:]:
+                varied = self._with_fields(doc, variant.fields)
+                requests.append(
+                    (self._render(varied), self._payload(document, variant, "variant", document.text))
+                )
+            requests += self._controls(document) + self._repeats(document, made.variants[0], ctx)
+        gen_kwargs = self.config.generation_kwargs or {}
+        return [
+            Instance(
+                request_type=REQUEST_TYPE,
+                doc=doc,
+                arguments=(prompt, dict(gen_kwargs), payload),
+                idx=index,
+                metadata=kwargs["metadata"],
+            )
+            for index, (prompt, payload) in enumerate(requests)
+        ]
+
+    def _render(self, row: Mapping[str, Any]) -> Any:
+        prompt = self.fewshot_context(
+            row,
+            num_fewshot=self.config.num_fewshot or 0,
+            gen_prefix=self.doc_to_prefix(row),
+            **self._rendering,
+        )
+        return clean_text(prompt) if isinstance(prompt, str) else prompt
+
+    def _controls(self, document: Document) -> list[tuple[Any, dict[str, Any]]]:
+        """Other documents' canonical prompts, rendered exactly as those documents render them."""
+        requests = []
+        for number, partner in enumerate(self._partners.get(document.id, ()), start=1):
+            row = self._rows_by_id[partner]
+            other = self.document(row)
+            variant = Variant(f"control{number}", "control", "other_document", other.fields)
+            payload = self._payload(document, variant, "control", document.text)
+            payload["partner"] = partner
+            requests.append((self._render(row), payload))
+        return requests
+
+    def _repeats(
+        self, document: Document, canonical: Variant, ctx: Any
+    ) -> list[tuple[Any, dict[str, Any]]]:
+        requests = []
+        for number in range(1, self.spec.canonical_repeats + 1):
+            variant = Variant(f"repeat{number}", "repeat", "", canonical.fields)
+            payload = self._payload(document, variant, "repeat", document.text)
+            payload["repeat"] = number
+            requests.append((ctx, payload))
+        return requests
+
+    def _payload(
+        self, document: Document, variant: Variant, role: str, canonical_text: str
+    ) -> dict[str, Any]:
+        """What travels with a request, in strict JSON, and comes back in its record."""
+        payload = {
+            "document": document.id,
+            "variant": variant.id,
+            "role": role,
+            "family": variant.family if role != "canonical" else CANONICAL,
+            "operator": variant.operator,
+            "strength": variant.strength,
+            "position": variant.position,
+            "feature": variant.feature,
+            "language": document.language,
+            "text": variant.text,
+            "wanted": [self.spec.pooling, self.spec.layers, self.spec.seed],
+        }
+        if role == "canonical":
+            payload["signature"] = str(self.signature)
+            payload["families"] = self.families
+        clean: dict[str, Any] = json_safe(payload)
+        return clean
+
+    # ------------------------------------------------------------------ results
+
+    def _filter_options(self) -> dict[str, Any]:
+        return {
+            "task": self.spec.task,
+            "measures": list(self.measures),
+            "language": self.spec.language,
+            "encoder": self.spec.encoder,
+            "answers": self.spec.answers,
+            "match": self.spec.match,
+            "extract": [dict(step) for step in self.spec.extract],
+        }
+
+    def override_metric(self, metric_name: str) -> None:
+        """Take the host's ``--predict_only``: nothing is measured, responses are kept."""
+        self._predict_only = metric_name == "bypass"
+        super().override_metric(metric_name)
+
+    def apply_filters(self) -> Any:
+        """Measure, unless only predictions are asked for."""
+        if self._predict_only:
+            for instance in self._instances:
+                instance.filtered_resps["none"] = str(instance.resps[0])
+            return None
+        return super().apply_filters()
+
+    def process_results(self, doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
+        """Reduce a document's records to its values; every key for every document, null where unscored."""
+        if self._predict_only:
+            return {"bypass": None}
+        records = [json.loads(record) for record in results]
+        values = document_metrics(records, self.measures, self.families, self.own_families)
+        metrics: dict[str, Any] = {}
+        for column in self.columns:
+            metrics[column.name] = values.get(column.name)
+            metrics[f"{column.name}_stderr"] = values.get(column.name)
+        return metrics
+
+    def aggregation(self) -> dict[str, Callable[[list[Any]], Any]]:
+        """Return the registered aggregations; coverage and health are logged on the way."""
+        if self._predict_only:
+            return super().aggregation()  # type: ignore[no-any-return]
+        functions: dict[str, Callable[[list[Any]], Any]] = {}
+        for column in self.columns:
+            functions[column.name] = partial(self._aggregate, column)
+            functions[f"{column.name}_stderr"] = get_aggregation(f"sago_{column.name}_stderr")
+        return functions
+
+    def _aggregate(self, column: Column, items: list[Any]) -> Any:
+        name = f"[{self.spec.task}] {column.name}"
+        if column.kind == "mean" and column.name in {*self.measures, "x_mr"}:
+            scored = sum(item is not None for item in items)
+            if scored < len(items):
+                level = logging.WARNING if scored < COVERAGE_LIMIT * len(items) else logging.INFO
+                log.log(level, "%s: %d of %d documents scored", name, scored, len(items))
+        if column.name == "sago":
+            self._scores = task_scores(items, self.measures)
+            self._warn_stock(items)
+        return get_aggregation(f"sago_{column.name}")(items)
+
+    def _warn_stock(self, items: list[Any]) -> None:
+        assert self._scores is not None
+        if self._scores.stock_share > STOCK_LIMIT:
+            stock = stock_documents([item["response"] for item in items])
+            rest = [item for item, mark in zip(items, stock, strict=True) if not mark]
+            others = f"sago over the other {len(rest)}: {task_scores(rest, self.measures).sago}" if rest else ""
+            log.warning(
+                "[%s] %d of %d documents have a stock answer (empty, or the same as another document's): "
+                "the score is not to be ranked. %s",
+                self.spec.task,
+                sum(stock),
+                len(items),
+                others,
+            )
+        for measure, estimate in self._scores.relative.items():
+            if estimate.reason in ("rigid", "chance_near_noise"):
+                log.warning("[%s] %s is unscored: %s", self.spec.task, measure, estimate.reason)
+
+    def dump_config(self) -> dict[str, Any]:
+        """Add the signature and the counts to what the host writes of the task."""
+        config: dict[str, Any] = super().dump_config()
+        own: dict[str, Any] = {}
+        if hasattr(self, "signature"):
+            own["signature"] = self.signature.as_dict()
+        if self._scores is not None:
+            own["relative"] = {
+                name: {"r": e.value, "stderr": e.stderr, "n": e.n, "reason": e.reason}
+                for name, e in self._scores.relative.items()
+            }
+            own["stock_share"] = self._scores.stock_share
+        config["metadata"] = {**(config.get("metadata") or {}), "sago": json_safe(own)}
+        return config
+
+
+def _golds(value: Any) -> list[str]:
+    """Return gold answers as a list of texts."""
+    if value is None:
+        return []
+    values = value if isinstance(value, list | tuple) else [value]
+    return [str(item) for item in values if item is not None and str(item).strip()]

@@ -1,0 +1,1 @@
+"""Scores: distances of a document's variants -> its values -> axes and ``sago``."""

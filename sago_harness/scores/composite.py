@@ -1,0 +1,277 @@
+"""From document values to relative instability, axes, ``sago`` and their standard errors.
+
+Everything works on influence values, so that the uncertainty of the chance level is part
+of every standard error (delta method; measures.md 6).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.floating]
+
+#: A measure is unscored where its chance level is under this many times its noise floor.
+CHANCE_OVER_FLOOR = 3.0
+
+#: A model whose chance level of ``x_bleu`` is under this answers everything alike.
+RIGID_CHANCE = {"x_bleu": 0.05}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its influence on each document.
+
+    Attributes
+    ----------
+    value : float
+        NaN where unscored.
+    influence : ndarray of shape (N,)
+        u(i) / n: a document's contribution to the error, 0 where it is not part of it.
+    n : int
+        Documents that were scored.
+    reason : str
+    """
+
+    value: float
+    influence: FloatArray
+    n: int
+    reason: str = ""
+
+    @property
+    def stderr(self) -> float:
+        """Standard error, n / (n - 1) corrected; NaN under two documents."""
+        if self.n < 2 or not math.isfinite(self.value):
+            return float("nan")
+        return math.sqrt(self.n / (self.n - 1) * float(np.sum(np.square(self.influence))))
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f} +- {self.stderr:.4f} (n={self.n})" if self.n else f"unscored: {self.reason}"
+
+
+def mean_estimate(values: FloatArray) -> Estimate:
+    """Return the mean of the scored documents; its standard error is s / sqrt(n).
+
+    Examples
+    --------
+    >>> str(mean_estimate(np.array([1.0, 3.0, np.nan])))
+    '2.0000 +- 1.0000 (n=2)'
+    """
+    values = np.asarray(values, dtype=np.float64)
+    scored = np.isfinite(values)
+    n = int(scored.sum())
+    influence = np.zeros(values.shape)
+    if n == 0:
+        return Estimate(float("nan"), influence, 0, "no_scored_document")
+    mean = float(values[scored].mean())
+    influence[scored] = (values[scored] - mean) / n
+    return Estimate(mean, influence, n)
+
+
+def relative_instability(
+    squares: FloatArray,
+    chances: FloatArray,
+    floors: FloatArray | None = None,
+    least_chance: float = 0.0,
+) -> Estimate:
+    """Return r = sqrt(mean q_s / mean q_c) over the documents that have both.
+
+    0 = nothing moves, 1 = a variant moves the model as much as a different question does.
+    Unclipped; mean squares on both sides.
+
+    Parameters
+    ----------
+    squares, chances : ndarray of shape (N,)
+        Mean squared distance of the variants and of the chance controls.
+    floors : ndarray of shape (N,), optional
+        Mean squared distance of canonical repeats.
+    least_chance : float
+        Chance level (root mean square) below which the model counts as rigid.
+
+    Returns
+    -------
+    Estimate
+        u(i) = (q_s(i) - r^2 q_c(i)) / mean q_c for r^2, divided by 2 r for r. Unscored:
+        ``no_document_with_chance``, ``rigid`` (the model answers everything alike),
+        ``chance_near_noise`` (chance under 3 times the noise floor, on the scale of the
+        distances).
+
+    Examples
+    --------
+    >>> relative_instability(np.array([0.25, 0.25]), np.array([1.0, 1.0])).value
+    0.5
+    """
+    s = np.asarray(squares, dtype=np.float64)
+    c = np.asarray(chances, dtype=np.float64)
+    both = np.isfinite(s) & np.isfinite(c)
+    n = int(both.sum())
+    influence = np.zeros(s.shape)
+    if n == 0:
+        return Estimate(float("nan"), influence, 0, "no_document_with_chance")
+    mean_c = float(c[both].mean())
+    if mean_c <= 0.0 or math.sqrt(mean_c) < least_chance:
+        return Estimate(float("nan"), influence, 0, "rigid")
+    if floors is not None and np.isfinite(floors).any():
+        floor = math.sqrt(float(np.nanmean(floors)))
+        if math.sqrt(mean_c) < CHANCE_OVER_FLOOR * floor:
+            return Estimate(float("nan"), influence, 0, "chance_near_noise")
+    r2 = float(s[both].mean()) / mean_c
+    r = math.sqrt(r2)
+    if r > 0.0:
+        influence[both] = (s[both] - r2 * c[both]) / (mean_c * 2.0 * r * n)
+    return Estimate(r, influence, n)
+
+
+def clipped(estimate: Estimate) -> Estimate:
+    """Hold a value to [0, 1] where an axis is formed; the influence stays as it is."""
+    if not math.isfinite(estimate.value):
+        return estimate
+    value = min(1.0, max(0.0, estimate.value))
+    return Estimate(value, estimate.influence, estimate.n, estimate.reason)
+
+
+def mean_of(parts: Mapping[str, Estimate]) -> Estimate:
+    """Return the mean of estimates over the same documents; unscored unless all are scored.
+
+    Raises
+    ------
+    ValueError
+        For no parts.
+
+    Examples
+    --------
+    >>> a, b = mean_estimate(np.array([1.0, 3.0])), mean_estimate(np.array([3.0, 1.0]))
+    >>> str(mean_of({"a": a, "b": b}))
+    '2.0000 +- 0.0000 (n=2)'
+    """
+    if not parts:
+        raise ValueError("a mean of no estimates")
+    shape = next(iter(parts.values())).influence.shape
+    for name, part in parts.items():
+        if not math.isfinite(part.value):
+            return Estimate(float("nan"), np.zeros(shape), 0, f"{name}: {part.reason}")
+    value = float(np.mean([part.value for part in parts.values()]))
+    influence = np.mean([part.influence for part in parts.values()], axis=0)
+    return Estimate(value, influence, min(part.n for part in parts.values()))
+
+
+def stability(parts: Mapping[str, Estimate]) -> Estimate:
+    """Return 1 - mean of axes: ``sago``, ``sago_core`` or ``sago_text``, higher = more stable."""
+    mean = mean_of(parts)
+    return Estimate(1.0 - mean.value, -mean.influence, mean.n, mean.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScores:
+    """All scores of one model on one task.
+
+    Attributes
+    ----------
+    relative : dict of str to Estimate
+        r of each measure, unclipped; ``x_mr`` = mean document mirroring.
+    axes : dict of str to Estimate
+        ``generation``, ``activation``, ``confidence``, ``mirroring``; lower = more stable.
+    sago, sago_core, sago_text : Estimate
+    stock_share : float
+        Share of documents whose canonical response equals another document's, or is empty.
+    """
+
+    relative: dict[str, Estimate]
+    axes: dict[str, Estimate]
+    sago: Estimate
+    sago_core: Estimate
+    sago_text: Estimate
+    stock_share: float
+
+    def __str__(self) -> str:
+        return f"sago {self.sago}, core {self.sago_core}, text {self.sago_text}"
+
+
+#: What the composite scores are made of.
+COMPOSITES: dict[str, tuple[str, ...]] = {
+    "sago": ("generation", "activation", "confidence", "mirroring"),
+    "sago_core": ("generation", "activation", "confidence"),
+    "sago_text": ("generation", "mirroring"),
+}
+
+
+def task_scores(payloads: Sequence[Payload], measures: Mapping[str, str]) -> TaskScores:
+    """Form all scores of a task from its documents' payloads.
+
+    Parameters
+    ----------
+    payloads : sequence of mapping
+        Of :func:`payload`, one a document; None values are missing.
+    measures : mapping of str to str
+        Measure -> axis, in table order; those with axis ``""`` form no score.
+
+    Returns
+    -------
+    TaskScores
+    """
+    relative: dict[str, Estimate] = {}
+    for name, axis in measures.items():
+        if axis:
+            squares, chances, floors = (_column(payloads, name, k) for k in range(3))
+            least = RIGID_CHANCE.get(name, 0.0)
+            relative[name] = relative_instability(squares, chances, floors, least)
+    relative["x_mr"] = mean_estimate(np.array([_number(p.get("x_mr")) for p in payloads]))
+    axes: dict[str, Estimate] = {}
+    for axis in dict.fromkeys(a for a in measures.values() if a):
+        axes[axis] = mean_of({n: clipped(relative[n]) for n, a in measures.items() if a == axis})
+    axes["mirroring"] = clipped(relative["x_mr"])
+    missing = Estimate(float("nan"), np.zeros(len(payloads)), 0, "not_measured")
+    made = {
+        name: stability({axis: axes.get(axis, missing) for axis in parts}) for name, parts in COMPOSITES.items()
+    }
+    return TaskScores(relative, axes, **made, stock_share=stock_share([p.get("response") for p in payloads]))
+
+
+Payload = Mapping[str, object]
+
+
+def _column(payloads: Sequence[Payload], measure: str, k: int) -> FloatArray:
+    values = []
+    for p in payloads:
+        triple = p.get(measure)
+        values.append(_number(triple[k]) if isinstance(triple, (list, tuple)) else float("nan"))
+    return np.array(values, dtype=np.float64)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else float("nan")
+
+
+def stock_share(responses: Sequence[object]) -> float:
+    """Return the share of documents whose canonical response another one shares, or is empty.
+
+    Parameters
+    ----------
+    responses : sequence
+        Any key of the canonical response; "" for an empty one, None where there is none.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN without responses.
+
+    Examples
+    --------
+    >>> stock_share(["a", "b", "a", ""])
+    0.75
+    """
+    marks = stock_documents(responses)
+    known = [mark for mark, response in zip(marks, responses, strict=True) if response is not None]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def stock_documents(responses: Sequence[object]) -> list[bool]:
+    """Mark the documents with a stock answer."""
+    counts: dict[object, int] = {}
+    for response in responses:
+        counts[response] = counts.get(response, 0) + 1
+    return [r is not None and (r == "" or counts[r] > 1) for r in responses]

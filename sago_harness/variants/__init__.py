@@ -1,0 +1,1 @@
+"""Variants: the same request, said differently, with its literals kept."""

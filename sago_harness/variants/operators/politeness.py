@@ -1,0 +1,36 @@
+"""A polite or rude phrase before or after the request."""
+
+from __future__ import annotations
+
+import random
+from typing import ClassVar
+
+from sago_harness.variants.base import Passage
+from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.phrases import read_table
+from sago_harness.variants.wrap import put_after, put_before
+
+
+class Politeness(Guarded):
+    """Adds a phrase from a ladder: -10 openly rude, -2 curt, 2 plain "please", 10 very courteous.
+
+    Examples
+    --------
+    >>> operator = Politeness(strength=2, position="suffix")
+    >>> operator.apply(Passage("Who wrote Emma?"), random.Random(1))
+    'Who wrote Emma? Thank you.'
+    """
+
+    name = "politeness"
+    family = "register"
+    languages = ("en", "zh")
+    positions = ("prefix", "suffix")
+    strengths = (-10, -8, -6, -4, -2, 2, 4, 6, 8, 10)
+    feature = "politeness_markers"
+    tables: ClassVar[tuple[str, ...]] = ("politeness",)
+
+    def vary(self, passage: Passage, rng: random.Random) -> str:
+        """Choose a phrase of the step and put it in its place."""
+        ladder = read_table("politeness")[passage.language][self.position]
+        phrase = rng.choice(ladder[f"{self.strength:g}"])
+        return put_before(passage, phrase) if self.position == "prefix" else put_after(passage, phrase)

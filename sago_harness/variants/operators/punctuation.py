@@ -1,0 +1,91 @@
+"""Repeated punctuation marks."""
+
+from __future__ import annotations
+
+import random
+
+from sago_harness.variants.base import Passage, Refused
+from sago_harness.variants.graphemes import is_boundary
+from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.wrap import body_end, is_question
+
+MARKS = "!?,;.！？，；。"
+_ASKING_EN = frozenset(
+    [
+        "what", "who", "whom", "whose", "which", "when", "where", "why", "how", "is", "are", "was", "were",
+        "do", "does", "did", "can", "could", "will", "would", "should", "has", "have", "had", "may",
+        "might",
+    ]
+)  # fmt: skip
+_ASKING_ZH = ("什么", "谁", "哪", "怎么", "怎样", "为何", "多少", "几", "吗", "呢", "是否")
+
+
+class Punctuation(Guarded):
+    """Repeats marks that the text has; the strength is the number of marks added.
+
+    *suffix* repeats the last mark; a text that ends without one gets the mark of its kind
+    first. *prefix* repeats the first mark, *throughout* spreads the marks over all.
+
+    Examples
+    --------
+    >>> Punctuation(3, "suffix").apply(Passage("Who is it?"), random.Random(1))
+    'Who is it????'
+    >>> Punctuation(1, "suffix").apply(Passage("who is it"), random.Random(1))
+    'who is it??'
+    """
+
+    name = "punctuation"
+    family = "noise"
+    languages = ("en", "zh")
+    positions = ("suffix", "prefix", "throughout")
+    strengths = (1, 3, 5, 10, 20)
+    feature = "repeated_marks"
+
+    def vary(self, passage: Passage, rng: random.Random) -> str:
+        """Repeat the marks outside the kept spans."""
+        text, count = passage.text, int(self.strength or 0)
+        if self.position == "suffix":
+            return self._at_end(passage, count)
+        places = [
+            at
+            for start, end in passage.free()
+            for at in range(start, end)
+            if text[at] in MARKS and is_boundary(text, at + 1)
+        ]
+        if not places:
+            raise Refused("no mark to repeat")
+        chosen = (
+            [places[0]] * count
+            if self.position == "prefix"
+            else sorted(rng.choice(places) for _ in range(count))
+        )
+        parts, at = [], 0
+        for place in chosen:
+            parts += [text[at : place + 1], text[place]]
+            at = place + 1
+        return "".join([*parts, text[at:]])
+
+    @staticmethod
+    def _at_end(passage: Passage, count: int) -> str:
+        text, end = passage.text, body_end(passage)
+        if not is_boundary(text, end):
+            raise Refused("ends inside a character")
+        kept = next((span for span in passage.keep if span.end == end), None)
+        mark, first = text[end - 1], 0
+        if kept is not None or mark not in MARKS:
+            # A mark glued to an address, a formula or an option would change it.
+            if kept is not None and kept.kind not in ("number", "date", "quote", "label", "numeral", "token"):
+                raise Refused("ends with a literal")
+            if kept is None and not mark.isalnum():
+                raise Refused("ends with another mark")
+            mark, first = _own_mark(passage), 1
+        return text[:end] + mark * (count + first) + text[end:]
+
+
+def _own_mark(passage: Passage) -> str:
+    """Choose the closing mark that a text without one would have."""
+    words = passage.text.lower().split()
+    if passage.language == "zh":
+        asks = any(word in passage.text for word in _ASKING_ZH)
+        return "？" if asks or is_question(passage.text) else "。"
+    return "?" if words[0].split("'")[0] in _ASKING_EN or is_question(passage.text) else "."

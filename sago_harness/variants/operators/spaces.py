@@ -1,0 +1,66 @@
+"""Added spaces before, after or between words."""
+
+from __future__ import annotations
+
+import random
+
+from sago_harness.variants.base import Passage, Refused
+from sago_harness.variants.graphemes import is_boundary
+from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.scripts import is_han
+from sago_harness.variants.wrap import body_end
+
+
+class Spaces(Guarded):
+    """Adds as many spaces as the strength says.
+
+    *throughout* spreads them over the gaps between words; in Chinese, which has none, over
+    the places between two characters.
+
+    Examples
+    --------
+    >>> Spaces(5, "prefix").apply(Passage("Who is it?"), random.Random(1))
+    '     Who is it?'
+    """
+
+    name = "spaces"
+    family = "noise"
+    languages = ("en", "zh")
+    positions = ("prefix", "suffix", "throughout")
+    strengths = (1, 5, 20, 50, 100)
+    feature = "extra_spaces"
+
+    def vary(self, passage: Passage, rng: random.Random) -> str:
+        """Add the spaces at one place or over all gaps."""
+        text, count = passage.text, int(self.strength or 0)
+        if self.position == "prefix":
+            if not is_boundary(" " + text, 1):
+                raise Refused("begins with a combining mark")
+            return " " * count + text
+        if self.position == "suffix":
+            end = body_end(passage)
+            if not is_boundary(text, end):
+                raise Refused("ends inside a character")
+            return text[:end] + " " * count + text[end:]
+        gaps = self._gaps(passage)
+        if not gaps:
+            raise Refused("no gap between words")
+        chosen = sorted(rng.choice(gaps) for _ in range(count))
+        parts, at = [], 0
+        for gap in chosen:
+            parts += [text[at:gap], " "]
+            at = gap
+        return "".join([*parts, text[at:]])
+
+    @staticmethod
+    def _gaps(passage: Passage) -> list[int]:
+        """Return the offsets where a space may go: never at the border of a kept span in Chinese."""
+        text = passage.text
+        gaps: list[int] = []
+        for start, end in passage.free():
+            if passage.language == "zh":
+                places = range(start + 1, end)
+                gaps += [at for at in places if is_han(text[at - 1]) and is_han(text[at])]
+            else:
+                gaps += [at for at in range(max(start, 1), end) if text[at] == " "]
+        return gaps

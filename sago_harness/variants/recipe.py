@@ -1,0 +1,259 @@
+"""Which variants are made: a short YAML file, checked when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sago_harness.errors import SagoError, unknown
+from sago_harness.variants.base import OTHER_FAMILIES, SCORED_FAMILIES, Constraint, Operator
+from sago_harness.variants.constraints import CONSTRAINTS
+from sago_harness.variants.operators import OPERATORS
+from sago_harness.variants.phrases import table_hash
+
+FOLDER = Path(__file__).parent / "recipes"
+LEVELS = ("literal",)
+_KEYS = ("name", "version", "variants", "constraints", "levels")
+_ENTRY_KEYS = ("operator", "strength", "position", "languages")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One variant of a recipe: an operator at one strength and position.
+
+    Attributes
+    ----------
+    operator : str
+        Name in the table of operators.
+    strength : float or None
+    position : str or None
+        ``None`` takes the operator's first.
+    languages : tuple of str
+        ISO 639-1 codes for which it is used.
+    """
+
+    operator: str
+    strength: float | None
+    position: str | None
+    languages: tuple[str, ...]
+
+    def make(self) -> Operator:
+        """Return the operator, ready to apply."""
+        return OPERATORS.load(self.operator)(self.strength, self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A list of variants with the constraints they must pass.
+
+    Attributes
+    ----------
+    name, version : str
+    families : tuple of str
+        Families of the entries, in the order of every table.
+    entries : tuple of Entry
+    constraints : tuple of str
+        Names in the table of constraints.
+    levels : tuple of str
+        What is kept: ``"literal"``.
+    digest : str
+        sha256 over content, versions of operators and constraints, and their word lists.
+
+    Examples
+    --------
+    >>> recipe = load_recipe("quick")
+    >>> recipe.count("en")
+    {'register': 2, 'noise': 2, 'structure': 2}
+    """
+
+    name: str
+    version: str
+    families: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    constraints: tuple[str, ...]
+    levels: tuple[str, ...] = LEVELS
+    digest: str = field(default="", compare=False)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Languages for which the recipe has at least one variant, sorted."""
+        return tuple(sorted({language for entry in self.entries for language in entry.languages}))
+
+    def for_language(self, language: str) -> tuple[Operator, ...]:
+        """Return the operators of a language, in the recipe's order.
+
+        Raises
+        ------
+        SagoError
+            If the recipe has no variant for the language.
+        """
+        operators = tuple(entry.make() for entry in self.entries if language in entry.languages)
+        if not operators:
+            raise SagoError(
+                f"recipe {self.name!r} has no variant for language {language!r}: "
+                f"it has {', '.join(self.languages)}"
+            )
+        return operators
+
+    def make_constraints(self) -> tuple[Constraint, ...]:
+        """Return the constraints, ready to check."""
+        return tuple(CONSTRAINTS.load(name)() for name in self.constraints)
+
+    def count(self, language: str) -> dict[str, int]:
+        """Return the number of variants of each family for a language."""
+        families = [operator.family for operator in self.for_language(language)]
+        return {family: families.count(family) for family in self.families if family in families}
+
+
+def load_recipe(name_or_path: str | Path) -> Recipe:
+    """Read a recipe that comes with the package, or a file.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        ``"quick"``, ``"default"``, or a path that ends with ``.yaml`` or ``.yml``.
+
+    Returns
+    -------
+    Recipe
+
+    Raises
+    ------
+    SagoError
+        If there is no such recipe, or a key, operator, strength, position, language or
+        constraint in it is unknown.
+
+    Examples
+    --------
+    >>> load_recipe("default").families
+    ('register', 'noise', 'structure')
+    """
+    builtin = {file.stem: file for file in FOLDER.glob("*.yaml")}
+    path = builtin.get(str(name_or_path), Path(name_or_path))
+    if not path.is_file():
+        if path.suffix in (".yaml", ".yml"):
+            raise SagoError(f"recipe file {path} does not exist")
+        raise unknown("recipe", str(name_or_path), builtin)
+    return parse_recipe(_read_yaml(path), str(path.name if path in builtin.values() else path))
+
+
+def parse_recipe(content: object, where: str) -> Recipe:
+    """Check the content of a recipe file; ``where`` names it in messages.
+
+    Raises
+    ------
+    SagoError
+        As :func:`load_recipe`.
+    """
+    if not isinstance(content, Mapping):
+        raise SagoError(f"recipe {where} must hold keys ({', '.join(_KEYS)}), it is {_kind(content)}")
+    _check_keys(content, _KEYS, f"recipe {where}")
+    for key in ("name", "version", "variants"):
+        if content.get(key) in (None, "", []):
+            raise SagoError(f"recipe {where} lacks {key!r}")
+    entries = tuple(
+        _parse_entry(item, f"{where}, variant {index}")
+        for index, item in enumerate(_items(content, "variants", where), 1)
+    )
+    constraints = tuple(
+        str(name) for name in _items(content, "constraints", where, ["changed", "literals", "length"])
+    )
+    for name in constraints:
+        CONSTRAINTS.load(name, f"recipe {where}")
+    levels = tuple(str(level) for level in _items(content, "levels", where, list(LEVELS)))
+    for level in levels:
+        if level not in LEVELS:
+            raise unknown("level", level, LEVELS, f"recipe {where}")
+    _check_unique(entries, where)
+    present = {OPERATORS.load(entry.operator).family for entry in entries}
+    return Recipe(
+        name=str(content["name"]),
+        version=str(content["version"]),
+        families=tuple(family for family in SCORED_FAMILIES + OTHER_FAMILIES if family in present),
+        entries=entries,
+        constraints=constraints,
+        levels=levels,
+        digest=_digest(str(content["name"]), str(content["version"]), entries, constraints, levels),
+    )
+
+
+def _parse_entry(item: object, where: str) -> Entry:
+    if not isinstance(item, Mapping):
+        raise SagoError(f"recipe {where} must hold keys ({', '.join(_ENTRY_KEYS)}), it is {_kind(item)}")
+    _check_keys(item, _ENTRY_KEYS, f"recipe {where}")
+    if "operator" not in item:
+        raise SagoError(f"recipe {where} lacks 'operator'")
+    name = str(item["operator"])
+    operator = OPERATORS.load(name, f"recipe {where}")
+    strength, position = item.get("strength"), item.get("position")
+    if isinstance(strength, bool) or not isinstance(strength, int | float | None):
+        raise SagoError(f"recipe {where}: strength {strength!r} is not a number")
+    languages = tuple(str(code) for code in _items(item, "languages", where, list(operator.languages)))
+    for language in languages:
+        if language not in operator.languages:
+            raise unknown(f"language of operator {name!r}", language, operator.languages, f"recipe {where}")
+    try:
+        operator(strength, position)
+    except SagoError as error:
+        raise SagoError(f"recipe {where}: {error}") from error
+    return Entry(name, None if strength is None else float(strength), position, languages)
+
+
+def _check_unique(entries: Iterable[Entry], where: str) -> None:
+    seen: set[tuple[str, str]] = set()
+    for entry in entries:
+        for language in entry.languages:
+            key = (entry.make().variant_id, language)
+            if key in seen:
+                raise SagoError(f"recipe {where} asks for {key[0]!r} twice in language {language!r}")
+            seen.add(key)
+
+
+def _check_keys(content: Mapping[Any, Any], known: tuple[str, ...], where: str) -> None:
+    for key in content:
+        if key not in known:
+            raise unknown("key", key, known, where)
+
+
+def _items(content: Mapping[Any, Any], key: str, where: str, default: list[Any] | None = None) -> list[Any]:
+    value = content.get(key, default)
+    if not isinstance(value, list) or (key != "constraints" and not value):
+        raise SagoError(f"recipe {where}: {key!r} must be a list, it is {_kind(value)}")
+    return value
+
+
+def _kind(value: object) -> str:
+    return "empty" if value in (None, [], "") else f"of type {type(value).__name__}"
+
+
+def _read_yaml(path: Path) -> object:
+    import yaml
+
+    try:
+        content: object = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise SagoError(f"recipe file {path} cannot be read: {' '.join(str(error).split())}") from error
+    return content
+
+
+def _digest(
+    name: str, version: str, entries: tuple[Entry, ...], constraints: tuple[str, ...], levels: tuple[str, ...]
+) -> str:
+    operators = {entry.operator: OPERATORS.load(entry.operator) for entry in entries}
+    tables = {table for operator in operators.values() for table in getattr(operator, "tables", ())}
+    content = {
+        "name": name,
+        "version": version,
+        "variants": [
+            [entry.operator, entry.strength, entry.position, sorted(entry.languages)] for entry in entries
+        ],
+        "constraints": {key: CONSTRAINTS.load(key).version for key in constraints},
+        "levels": levels,
+        "operators": {key: operator.version for key, operator in operators.items()},
+        "tables": {table: table_hash(table) for table in tables},
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

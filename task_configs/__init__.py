@@ -1,0 +1,1 @@
+"""The task configurations: one small YAML per data set, found by folder scan."""
