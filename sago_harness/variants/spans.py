@@ -14,8 +14,8 @@ from sago_harness.variants.graphemes import widen
 
 _HAN = "\u3400-\u9fff"
 _UNITS = (
-    r"%|‰|°[CF]?|℃|℉|[kmcµμn]?m[²³]?|km/h|mph|[kmµμ]?g|lbs?|oz|[mcd]?l|L|[kMGT]i?B|[kMG]?Hz|[kMG]?W|kWh|[kM]?J|[kM]?Pa"
-    r"|[kM]?V|m?A|mol|K|ft|in|yd|mi|s|ms|h|min|a\.?m\.?|p\.?m\.?|AM|PM"
+    r"%|‰|°[CF]?|℃|℉|km/h|m/s²?|mph|[kmcµμn]?m[²³]?|[kmµμ]?g|lbs?|oz|[mcd]?l|L|[kMGT]i?B|[kMG]?Hz|[kMG]?W|kWh|[kM]?J|[kM]?Pa"
+    r"|[kM]?V|m?A|mol|K|ft|in|yd|mi|s|ms|h|min|[ap]\.m\.|[ap]m|AM|PM"
     r"|percent|dollars?|euros?|pounds?|cents?|met(?:er|re)s?|kilomet(?:er|re)s?|miles?|feet|foot|inch(?:es)?"
     r"|kilograms?|grams?|kilos?|tons?|tonnes?|lit(?:er|re)s?|gallons?|degrees?|seconds?|minutes?|hours?|days?"
     r"|weeks?|months?|years?|million|billion|trillion|thousand|hundred|dozen"
@@ -106,10 +106,11 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     # Any other token with a digit in it: names such as H2O, GPT-4, A380.
     "token": re.compile(r"(?<![A-Za-z])[A-Za-z]+(?:-[A-Za-z]+)*-?\d[A-Za-z0-9\-]*|\d+[A-Za-z][A-Za-z0-9\-]*"),
-    # Chinese numerals; a single one is mostly part of a word, so two, or one that counts or orders.
+    # Chinese numerals; a single one is mostly part of a word, so two, or one that counts
+    # (except that of "一个", mostly an article) or orders.
     "numeral": re.compile(
         r"第[零〇一二三四五六七八九十百千万亿两]+|百分之[零〇一二三四五六七八九十百千点两]+|[零〇一二三四五六七八九十百千万亿两]{2,}"
-        r"|[一二两三四五六七八九十百千万亿](?=[个名位只条张本块元米岁年月天])"
+        r"|[二两三四五六七八九十百千万亿](?=[个名位只条张本块元米岁年月天])"
     ),
 }
 

@@ -88,7 +88,7 @@ def put_after(passage: Passage, phrase: str) -> str:
     if literal or text[end - 1] not in _END_MARKS:
         glue = "\n"
     else:
-        glue = "" if passage.language in _SPACELESS else " "
+        glue = "" if passage.language in _SPACELESS and not text[end - 1].isascii() else " "
     return text[:end] + glue + phrase + text[end:]
 
 

@@ -81,6 +81,14 @@ def test_every_shipped_value_names_its_source() -> None:
         assert row["language"] in {"*", *demo_texts()}
 
 
+def test_a_shipped_value_belongs_to_its_weights() -> None:
+    (row,) = (row for row in shipped_table()["baselines"] if row["encoder"] == "all-MiniLM-L6-v2")
+    same = LengthEncoder("all-MiniLM-L6-v2", 6, weights=row["weights"])
+    assert (baseline_of(same, "en"), same.embedded) == (row["b"], 0)
+    other = LengthEncoder("all-MiniLM-L6-v2", 6, weights="sha256:2")
+    assert baseline_of(other, "en") == pytest.approx(expected(demo_texts()["en"]))
+
+
 def test_b_is_the_mean_over_all_pairs_of_the_demo_texts() -> None:
     texts = demo_texts()
     assert len(texts["en"]) >= 24

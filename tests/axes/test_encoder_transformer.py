@@ -10,7 +10,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel, RobertaConfig, RobertaModel
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    BertConfig,
+    BertModel,
+    RobertaConfig,
+    RobertaModel,
+)
 
 from sago_harness.axes.encoders import Encoder, load_encoder
 from sago_harness.axes.encoders.sentence import PooledEncoder
@@ -66,10 +74,8 @@ def encoder(folder: Path) -> Encoder:
 
 def varied_pairs() -> list[tuple[str, str]]:
     rng = random.Random(11)
-    vocabulary = [
-        *"the blue lamp table stands on a desk reading Yes No 42 3.5 e-mail".split(),
-        *"größe señor дом лампа ξύλο 蓝色的灯 桌子上 ランプ 램프 😀 5€ it's".split(),
-    ]
+    line = "the blue lamp table stands on a desk reading Yes No 42 3.5 e-mail it's größe señor"
+    vocabulary = [*line.split(), "дом", "лампа", "ξύλο", "蓝色的灯", "桌子上", "ランプ", "램프", "😀", "5€"]
     fixed = [
         ("Blue lamp", "blue lamp"),
         ("yes", "no"),
@@ -109,6 +115,28 @@ def test_f1_is_that_of_bert_score(folder: Path, layer: int) -> None:
     assert None not in values
     assert values == pytest.approx(bert_score_f1(folder, layer, pairs), abs=1e-5)
     assert np.std(np.array(values, float)) > 0.05
+
+
+@pytest.mark.parametrize("kind", ["distilbert", "albert", "modernbert", "xlm-roberta", "t5"])
+def test_other_architectures_are_cut_as_bert_score_cuts_them(folder: Path, tmp_path: Path, kind: str) -> None:
+    made = tmp_path / kind
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.save_pretrained(made)
+    wide = {"vocab_size": len(tokenizer), "pad_token_id": 0}
+    usual = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
+    options = {
+        "distilbert": {"dim": 24, "n_layers": 3, "n_heads": 4, "hidden_dim": 48},
+        "t5": {"d_model": 24, "d_kv": 6, "num_layers": 3, "num_heads": 4, "d_ff": 48},
+        "modernbert": {**usual, "cls_token_id": 2, "sep_token_id": 3, "bos_token_id": 2, "eos_token_id": 3},
+    }.get(kind, usual)
+    torch.manual_seed(5)
+    config = AutoConfig.for_model(kind, initializer_range=0.3, **wide, **options)
+    AutoModel.from_config(config).save_pretrained(made)
+    pairs = varied_pairs()[::4]
+    encoder = load_encoder(f"{made}:2", "en")
+    assert isinstance(encoder, Encoder)
+    values = [similarity.value for similarity in encoder.compare(pairs)]
+    assert values == pytest.approx(bert_score_f1(made, 2, pairs), abs=1e-5)
 
 
 def test_byte_level_tokenizers_get_the_space_that_bert_score_asks_for(tmp_path: Path) -> None:

@@ -49,10 +49,10 @@ def load_encoder(spec: str | None, language: str, device: str = "cpu") -> Encode
 
     Examples
     --------
-    >>> load_encoder("minilmm", "en")
+    >>> load_encoder(":3", "en")
     Traceback (most recent call last):
     ...
-    sago_harness.errors.SagoError: unknown encoder 'minilmm': did you mean minilm? Known: minilm, use-multilingual
+    sago_harness.errors.SagoError: encoder ':3' has no name: write for example minilm:6 or use-multilingual
     """
     parsed = parse_spec(default_spec(language) if spec is None else spec)
     folder = _locate(parsed.source)

@@ -13,6 +13,7 @@ FEATURES: Table[type[Feature]] = Table(
     {
         "politeness_markers": f"{_HERE}.politeness_markers:PolitenessMarkers",
         "casual_markers": f"{_HERE}.casual_markers:CasualMarkers",
+        "hedging_markers": f"{_HERE}.hedging_markers:HedgingMarkers",
         "extra_spaces": f"{_HERE}.extra_spaces:ExtraSpaces",
         "repeated_marks": f"{_HERE}.repeated_marks:RepeatedMarks",
         "upper_share": f"{_HERE}.upper_share:UpperShare",

@@ -13,6 +13,7 @@ OPERATORS: Table[type[Operator]] = Table(
     {
         "politeness": f"{_HERE}.politeness:Politeness",
         "casual": f"{_HERE}.casual:Casual",
+        "hedging": f"{_HERE}.hedging:Hedging",
         "spaces": f"{_HERE}.spaces:Spaces",
         "punctuation": f"{_HERE}.punctuation:Punctuation",
         "case": f"{_HERE}.case:Case",

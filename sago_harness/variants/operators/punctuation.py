@@ -19,12 +19,15 @@ _ASKING_EN = frozenset(
 )  # fmt: skip
 _ASKING_ZH = ("什么", "谁", "哪", "怎么", "怎样", "为何", "多少", "几", "吗", "呢", "是否")
 
+_MARK_MAY_FOLLOW = ("number", "date", "quote", "label", "numeral", "token")
+
 
 class Punctuation(Guarded):
     """Repeats marks that the text has; the strength is the number of marks added.
 
     *suffix* repeats the last mark; a text that ends without one gets the mark of its kind
-    first. *prefix* repeats the first mark, *throughout* spreads the marks over all.
+    first, one that ends with options has the last mark before them repeated. *prefix*
+    repeats the first mark, *throughout* spreads the marks over all.
 
     Examples
     --------
@@ -44,14 +47,14 @@ class Punctuation(Guarded):
     def vary(self, passage: Passage, rng: random.Random) -> str:
         """Repeat the marks outside the kept spans."""
         text, count = passage.text, int(self.strength or 0)
-        if self.position == "suffix":
-            return self._at_end(passage, count)
         places = [
             at
             for start, end in passage.free()
             for at in range(start, end)
             if text[at] in MARKS and is_boundary(text, at + 1)
         ]
+        if self.position == "suffix":
+            return self._at_end(passage, count, places)
         if not places:
             raise Refused("no mark to repeat")
         chosen = (
@@ -66,20 +69,25 @@ class Punctuation(Guarded):
         return "".join([*parts, text[at:]])
 
     @staticmethod
-    def _at_end(passage: Passage, count: int) -> str:
+    def _at_end(passage: Passage, count: int, places: list[int]) -> str:
         text, end = passage.text, body_end(passage)
-        if not is_boundary(text, end):
-            raise Refused("ends inside a character")
+        places = [place for place in places if place < end]
         kept = next((span for span in passage.keep if span.end == end), None)
-        mark, first = text[end - 1], 0
-        if kept is not None or mark not in MARKS:
-            # A mark glued to an address, a formula or an option would change it.
-            if kept is not None and kept.kind not in ("number", "date", "quote", "label", "numeral", "token"):
+        if places and places[-1] == end - 1:
+            extra = text[end - 1] * count
+        elif not is_boundary(text, end):
+            raise Refused("ends inside a character")
+        elif kept is None and not text[end - 1].isalnum():
+            raise Refused("ends with another mark")
+        elif kept is not None and kept.kind not in _MARK_MAY_FOLLOW:
+            # A mark glued to an option, an address or a formula would change it: repeat the last one before.
+            if not places:
                 raise Refused("ends with a literal")
-            if kept is None and not mark.isalnum():
-                raise Refused("ends with another mark")
-            mark, first = _own_mark(passage), 1
-        return text[:end] + mark * (count + first) + text[end:]
+            end = places[-1] + 1
+            extra = text[end - 1] * count
+        else:
+            extra = _own_mark(passage) * (count + 1)
+        return text[:end] + extra + text[end:]
 
 
 def _own_mark(passage: Passage) -> str:

@@ -54,13 +54,13 @@ class Spaces(Guarded):
 
     @staticmethod
     def _gaps(passage: Passage) -> list[int]:
-        """Return the offsets where a space may go: never at the border of a kept span in Chinese."""
+        """Return the offsets where a space may go, never inside or beside a kept span in Chinese."""
         text = passage.text
-        gaps: list[int] = []
-        for start, end in passage.free():
-            if passage.language == "zh":
-                places = range(start + 1, end)
-                gaps += [at for at in places if is_han(text[at - 1]) and is_han(text[at])]
-            else:
-                gaps += [at for at in range(max(start, 1), end) if text[at] == " "]
-        return gaps
+        inside = [at for start, end in passage.free() for at in range(max(start, 1), end)]
+        if passage.language == "zh":
+            starts = {span.end for span in passage.keep}
+            between = [at for at in inside if at not in starts and is_han(text[at - 1]) and is_han(text[at])]
+            if between:
+                return between
+        # A text without Han characters has its words apart in any language.
+        return [at for at in inside if text[at] == " "]

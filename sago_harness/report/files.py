@@ -1,0 +1,86 @@
+"""Result files: whole or not there.
+
+The host writes its files line by line and goes on when it cannot. Its output is therefore
+made in a folder of its own, checked, joined by the records as Parquet, and then renamed
+into place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from sago_harness.errors import SagoError
+from sago_harness.scores.table import read_samples, write_parquet
+
+
+def publish(staging: Path, target: Path) -> list[Path]:
+    """Check what the host wrote and move it into place.
+
+    Parameters
+    ----------
+    staging : Path
+        Folder that the host wrote into.
+    target : Path
+        Folder that the user named; the host's sub-folder for the model is kept.
+
+    Returns
+    -------
+    list of Path
+        Where the files are now.
+
+    Raises
+    ------
+    SagoError
+        If the results are missing or a file is not whole (a full disk, for example);
+        nothing is moved then.
+    """
+    results = sorted(staging.rglob("*.json"))
+    if not results:
+        raise SagoError(f"no results were written to {target}: is the disk full? (the log above says why)")
+    for path in results:
+        expected = _expected_samples(path)
+        samples = {p.name.removeprefix("samples_").rsplit("_", 1)[0]: p for p in path.parent.glob("samples_*.jsonl")}
+        for task, count in expected.items():
+            found = _count_lines(samples[task]) if task in samples else 0
+            if found < count:
+                raise SagoError(
+                    f"{found} of {count} samples of task {task!r} were written to {target}: "
+                    "is the disk full? (the log above says why)"
+                )
+    for path in sorted(staging.rglob("samples_*.jsonl")):
+        rows = read_samples(path)
+        if rows:
+            write_parquet(rows, path.with_name(path.name.replace("samples_", "records_")).with_suffix(".parquet"))
+    moved = []
+    for path in sorted(p for p in staging.rglob("*") if p.is_file()):
+        place = target / path.relative_to(staging)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(path, place)
+        moved.append(place)
+    return moved
+
+
+def _expected_samples(path: Path) -> dict[str, int]:
+    """Return how many samples each task of a results file must have."""
+    try:
+        results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise SagoError(f"the results file {path.name} is not whole: {error}; is the disk full?") from error
+    counts = results.get("n-samples") or {}
+    return {task: int(counts[task]["effective"]) for task in results.get("configs", {}) if task in counts}
+
+
+def _count_lines(path: Path) -> int:
+    """Count lines that are JSON; a broken one is an error."""
+    count = 0
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                json.loads(line)
+            except json.JSONDecodeError as error:
+                raise SagoError(f"{path.name} line {number} is not whole; is the disk full?") from error
+            count += 1
+    return count

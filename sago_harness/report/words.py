@@ -1,0 +1,125 @@
+"""A run in words: one short paragraph a task, one sentence an axis."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sago_harness.scores.composite import Estimate
+from sago_harness.scores.reduce import distance_of
+from sago_harness.scores.table import Rescored, Row, rescore
+
+_AXIS_SENTENCES = {
+    "generation": "the text of the answer moves {share} as far as it does for a different question",
+    "activation": "the hidden states turn {share} as far as they do for a different question",
+    "confidence": "the probabilities of one and the same answer change {share} as much as under a different question",
+    "mirroring": "the answer takes over {share} of the prompt's change of manner",
+}
+
+#: Shares above which health is worth a line.
+_HEALTH = {
+    "empty": "empty responses",
+    "short": "responses under 4 tokens",
+    "truncated": "responses that ran into the token limit",
+}
+
+
+def describe_task(rows: Sequence[Row], name: str) -> str:
+    """Return the paragraph for one task.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        The task's records.
+    name : str
+        Shown as the heading.
+
+    Returns
+    -------
+    str
+        Lines; every figure is computed from the records.
+    """
+    scored = rescore(rows)
+    scores = scored.scores
+    canonical = [row for row in rows if row["role"] == "canonical"]
+    variants = [row for row in rows if row["role"] == "variant"]
+    complete = sum(value["n_scored"] for value in scored.values)
+    lines = [
+        f"{name}: {len(canonical)} documents, {len(variants) / max(1, len(canonical)):.0f} variants each, "
+        f"{complete} scored on every measure",
+        f"  stability  sago {_value(scores.sago)}, sago_core {_value(scores.sago_core)}, "
+        f"sago_text {_value(scores.sago_text)} (1 = nothing moves, 0 = every variant is like another question)",
+    ]
+    for axis, sentence in _AXIS_SENTENCES.items():
+        estimate = scores.axes.get(axis)
+        if estimate is None:
+            continue
+        if math.isfinite(estimate.value):
+            lines.append(f"  {axis:<11}{sentence.format(share=_share(estimate))}")
+        else:
+            lines.append(f"  {axis:<11}unscored ({estimate.reason})")
+    lines += _accuracy(scored)
+    lines += _worst(rows, scored)
+    lines += _health(canonical, scores.stock_share)
+    return "\n".join(lines)
+
+
+def _value(estimate: Estimate) -> str:
+    if not math.isfinite(estimate.value):
+        return f"unscored ({estimate.reason})"
+    error = f" ± {estimate.stderr:.2f}" if math.isfinite(estimate.stderr) else ""
+    return f"{estimate.value:.2f}{error}"
+
+
+def _share(estimate: Estimate) -> str:
+    error = f" (± {100 * estimate.stderr:.0f})" if math.isfinite(estimate.stderr) else ""
+    return f"{100 * estimate.value:.0f} %{error}"
+
+
+def _mean(values: Sequence[Mapping[str, Any]], key: str) -> float:
+    found = [float(value[key]) for value in values if value.get(key) is not None]
+    return float(np.mean(found)) if found else float("nan")
+
+
+def _accuracy(scored: Rescored) -> list[str]:
+    mean = {key: _mean(scored.values, key) for key in ("acc", "acc_mean", "acc_worst", "flip")}
+    lines = []
+    if math.isfinite(mean["acc"]):
+        lines.append(
+            f"  accuracy   {100 * mean['acc']:.0f} % on the canonical prompt, {100 * mean['acc_mean']:.0f} % over "
+            f"the variants, {100 * mean['acc_worst']:.0f} % where every variant must be right"
+        )
+    if math.isfinite(mean["flip"]):
+        lines.append(f"  answers    {100 * mean['flip']:.0f} % of the variants get another answer")
+    return lines
+
+
+def _worst(rows: Sequence[Row], scored: Rescored) -> list[str]:
+    """Name the operator that moves the text most."""
+    by_operator: dict[str, list[float]] = {}
+    for row in rows:
+        value = distance_of(row, "x_bleu")
+        if row["role"] == "variant" and math.isfinite(value):
+            by_operator.setdefault(row["operator"], []).append(value)
+    if not by_operator or not scored.values:
+        return []
+    means = {operator: float(np.mean(values)) for operator, values in by_operator.items()}
+    most = max(means, key=lambda operator: (means[operator], operator))
+    least = min(means, key=lambda operator: (means[operator], operator))
+    return [f"  operators  {most} moves the text most ({means[most]:.2f}), {least} least ({means[least]:.2f})"]
+
+
+def _health(canonical: Sequence[Row], stock: float) -> list[str]:
+    counts = Counter(flag for row in canonical for flag in row.get("flags") or ())
+    total = max(1, len(canonical))
+    lengths = [row["tokens"]["response"] for row in canonical if (row.get("tokens") or {}).get("response")]
+    parts = [f"{counts[flag]} of {total} {words}" for flag, words in _HEALTH.items() if counts[flag]]
+    if lengths:
+        parts.insert(0, f"{np.mean(lengths):.0f} tokens a response")
+    if math.isfinite(stock) and stock > 0:
+        parts.append(f"{100 * stock:.0f} % stock answers" + (": not to be ranked" if stock > 0.1 else ""))
+    return [f"  health     {', '.join(parts)}"] if parts else []

@@ -1,0 +1,193 @@
+"""The score table: one row a response, read from samples files or Parquet records.
+
+Both carry enough to compute every score again without a model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sago_harness.axes import MEASURES
+from sago_harness.errors import SagoError
+from sago_harness.scores.composite import TaskScores, task_scores
+from sago_harness.scores.document import document_metrics
+from sago_harness.variants.base import OTHER_FAMILIES
+
+Row = dict[str, Any]
+
+_PLAIN = (
+    "record",
+    "document",
+    "variant",
+    "role",
+    "family",
+    "operator",
+    "strength",
+    "position",
+    "feature",
+    "language",
+    "text",
+    "partner",
+    "repeat",
+    "response_hash",
+    "prompt_change",
+    "text_reason",
+    "document_reason",
+    "answer",
+    "correct",
+    "signature",
+)
+_NESTED = ("distances", "reasons", "raw", "tokens", "signals", "families", "measures", "model", "rejects")
+
+
+def read_samples(path: Path) -> list[Row]:
+    """Return the records of a samples file of the host, responses joined in.
+
+    Parameters
+    ----------
+    path : Path
+        ``samples_<task>_<time>.jsonl``.
+
+    Returns
+    -------
+    list of dict
+        One a response; empty for a task that is not ours.
+
+    Raises
+    ------
+    SagoError
+        Names the file and line that cannot be read.
+    """
+    rows: list[Row] = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                sample = json.loads(line)
+                filtered = sample["filtered_resps"]
+            except (json.JSONDecodeError, KeyError, TypeError) as error:
+                raise SagoError(f"{path} line {number} is no sample of lm-eval: {error}") from error
+            for text, responses in zip(filtered, sample["resps"], strict=True):
+                if not (isinstance(text, str) and text.startswith('{"record":')):
+                    return []
+                rows.append({**json.loads(text), "response": responses[0]})
+    return rows
+
+
+def write_parquet(rows: Sequence[Row], path: Path) -> None:
+    """Write records as Parquet, atomically; nested parts as columns of their own.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Of :func:`read_samples`.
+    path : Path
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    measures = [*MEASURES, "x_mr", "x_mr_floor", "flip"]
+    table: dict[str, Any] = {}
+    for name in _PLAIN:
+        table[name] = [row.get(name) for row in rows]
+    table["response"] = [row.get("response") for row in rows]
+    table["flags"] = pa.array([row.get("flags") or [] for row in rows], pa.list_(pa.string()))
+    table["layers"] = pa.array([row.get("layers") for row in rows], pa.list_(pa.float64()))
+    for name in measures:
+        table[name] = pa.array([row["distances"].get(name) for row in rows], pa.float64())
+    for name in _NESTED:
+        if name != "distances":
+            table[name] = [None if row.get(name) is None else json.dumps(row[name]) for row in rows]
+    for name, kind in (("strength", pa.float64()), ("prompt_change", pa.float64()), ("correct", pa.int8())):
+        table[name] = pa.array(table[name], kind)
+    for name in ("record", "repeat"):
+        table[name] = pa.array(table[name], pa.int32())
+    for name, column in table.items():
+        if isinstance(column, list):
+            table[name] = pa.array(column, pa.string())
+    partial = path.with_name(path.name + ".part")
+    pq.write_table(pa.table(table), partial, compression="zstd")
+    partial.replace(path)
+
+
+def read_parquet(path: Path) -> list[Row]:
+    """Return records as :func:`read_samples` does.
+
+    Raises
+    ------
+    SagoError
+        If the file is no Parquet, or not of this project.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        raw = pq.read_table(path).to_pylist()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise SagoError(f"{path} is no Parquet file: {error}") from error
+    measures = [*MEASURES, "x_mr", "x_mr_floor", "flip"]
+    rows = []
+    for entry in raw:
+        if "document" not in entry or "reasons" not in entry:
+            raise SagoError(f"{path} holds no records of sago-harness")
+        row: Row = {name: entry[name] for name in (*_PLAIN, "response", "flags", "layers") if name in entry}
+        row["distances"] = {name: entry.get(name) for name in measures}
+        for name in _NESTED:
+            if name != "distances":
+                row[name] = None if entry.get(name) is None else json.loads(entry[name])
+        rows.append(row)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """Scores of a task, computed from its records.
+
+    Attributes
+    ----------
+    values : list of dict
+        Each document's values (:func:`document_metrics`).
+    scores : TaskScores
+    """
+
+    values: list[dict[str, Any]]
+    scores: TaskScores
+
+
+def rescore(rows: Sequence[Row]) -> Rescored:
+    """Compute a task's scores from its records, without a model.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Records of one task, of :func:`read_samples` or :func:`read_parquet`.
+
+    Returns
+    -------
+    Rescored
+
+    Raises
+    ------
+    SagoError
+        If there are no records.
+    """
+    if not rows:
+        raise SagoError("no records to score")
+    documents: dict[str, list[Row]] = {}
+    for row in rows:
+        documents.setdefault(row["document"], []).append(row)
+    measures = measures_in(rows)
+    families: Mapping[str, int] = next((r["families"] for r in rows if r.get("families")), {})
+    present = {row["family"] for row in rows if row["role"] == "variant"}
+    own = tuple(family for family in OTHER_FAMILIES if family in present)
+    values = [document_metrics(records, measures, families, own) for records in documents.values()]
+    return Rescored(values, task_scores([value["sago"] for value in values], measures))
+
+
+def measures_in(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the measures of a task's run, with their axes, in table order."""
+    names = {name for row in rows for name in row.get("measures") or ()}
+    return {name: MEASURES.load(name).axis for name in MEASURES if name in names}

@@ -1,0 +1,116 @@
+"""Recipes: the built-in ones, and what a wrong one is answered."""
+
+import json
+import shutil
+
+import pytest
+
+from sago_harness.errors import SagoError
+from sago_harness.variants import phrases
+from sago_harness.variants.base import SCORED_FAMILIES
+from sago_harness.variants.recipe import load_recipe
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("name", "each"), [("quick", 2), ("default", 4)])
+def test_built_in_recipes_are_balanced(name, each, language):
+    recipe = load_recipe(name)
+    assert recipe.name == name
+    assert recipe.families == SCORED_FAMILIES
+    assert recipe.count(language) == dict.fromkeys(SCORED_FAMILIES, each)
+    ids = [operator.variant_id for operator in recipe.for_language(language)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_language_without_variants_is_named():
+    with pytest.raises(SagoError, match="'quick' has no variant for language 'de': it has en, zh"):
+        load_recipe("quick").for_language("de")
+
+
+def write(tmp_path, content):
+    path = tmp_path / "mine.yaml"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+GOOD = (
+    "name: mine\nversion: 2\nvariants:\n"
+    + "  - {operator: politeness, strength: 4, position: suffix, languages: [en]}\n"
+)
+
+
+def test_a_recipe_of_ones_own(tmp_path):
+    recipe = load_recipe(write(tmp_path, GOOD))
+    assert (recipe.name, recipe.version, recipe.families) == ("mine", "2", ("register",))
+    assert [operator.variant_id for operator in recipe.for_language("en")] == ["politeness+4@suffix"]
+    assert recipe.constraints == ("changed", "literals", "length")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            GOOD.replace("operator: politeness", "operator: politenes"),
+            "unknown operator 'politenes'.*mean politeness",
+        ),
+        (GOOD.replace("version", "verson"), "unknown key 'verson'.*did you mean version"),
+        (GOOD.replace("strength", "strenght"), "unknown key 'strenght'.*did you mean strength"),
+        (GOOD.replace("strength: 4", "strength: 5"), "no strength 5: it has -10"),
+        (GOOD.replace("strength: 4", "strength: much"), "strength 'much' is not a number"),
+        (GOOD.replace("suffix", "sufix"), "no position 'sufix'"),
+        (GOOD.replace("[en]", "[eng]"), "unknown language of operator 'politeness' 'eng'.*did you mean en"),
+        (GOOD + "constraints: [lenght]\n", "unknown constraint 'lenght'.*did you mean length"),
+        (GOOD + "levels: [semantic]\n", "unknown level 'semantic'"),
+        (GOOD + "  - {operator: politeness, strength: 4, position: suffix}\n", "twice in language 'en'"),
+        (GOOD + "  - {strength: 4}\n", "variant 2 lacks 'operator'"),
+        (GOOD + "  - politeness\n", "variant 2 must hold keys"),
+        ("name: x\nversion: 1\n", "lacks 'variants'"),
+        ("name: x\nversion: 1\nvariants: label\n", "'variants' must be a list"),
+        ("- a\n", "must hold keys"),
+        ("", "must hold keys.*it is empty"),
+        ("a: [\n", "cannot be read"),
+    ],
+)
+def test_a_wrong_recipe_is_answered_in_one_line(tmp_path, content, message):
+    with pytest.raises(SagoError, match=message) as caught:
+        load_recipe(write(tmp_path, content))
+    assert "\n" not in str(caught.value)
+    assert "mine.yaml" in str(caught.value)
+
+
+def test_a_recipe_that_does_not_exist():
+    with pytest.raises(SagoError, match=r"unknown recipe 'qick'.*did you mean quick"):
+        load_recipe("qick")
+    with pytest.raises(SagoError, match=r"no/such\.yaml does not exist"):
+        load_recipe("no/such.yaml")
+
+
+def test_the_digest_follows_content(tmp_path):
+    first = load_recipe(write(tmp_path, GOOD)).digest
+    assert len(first) == 64
+    assert load_recipe(write(tmp_path, "# a remark\n" + GOOD)).digest == first
+    assert load_recipe(write(tmp_path, GOOD.replace("strength: 4", "strength: 6"))).digest != first
+    assert load_recipe(write(tmp_path, GOOD.replace("version: 2", "version: 3"))).digest != first
+    assert load_recipe(write(tmp_path, GOOD + "constraints: [changed]\n")).digest != first
+
+
+def test_the_digest_follows_phrases_and_versions(tmp_path, monkeypatch):
+    before = load_recipe("quick").digest
+    copy = tmp_path / "tables"
+    shutil.copytree(phrases.FOLDER, copy)
+    monkeypatch.setattr(phrases, "FOLDER", copy)
+    assert load_recipe("quick").digest == before
+    table = json.loads((copy / "politeness.json").read_text(encoding="utf-8"))
+    table["en"]["prefix"]["6"][0] += " Please."
+    (copy / "politeness.json").write_text(json.dumps(table), encoding="utf-8")
+    after = load_recipe("quick").digest
+    assert after != before
+    from sago_harness.variants.operators.label import Label
+
+    monkeypatch.setattr(Label, "version", Label.version + 1)
+    assert load_recipe("quick").digest != after
+
+
+def test_a_missing_table_is_named():
+    with pytest.raises(SagoError, match=r"unknown table 'politnes'.*did you mean politeness"):
+        phrases.read_table("politnes")
