@@ -116,8 +116,16 @@ def task_signature(
     """
     variants = _hash([recipe.digest, spec.seed, spec.language, sorted(documents)])
     prompts = _hash(
-        [variants, num_fewshot, template, system_instruction, str(doc_to_text), spec.controls]
-        + [spec.canonical_repeats, dict(generation), [spec.pooling, spec.layers]]
+        {
+            "variants": variants,
+            "shots": num_fewshot,
+            "template": template,
+            "system": system_instruction,
+            "text": str(doc_to_text),
+            "controls": [spec.controls, spec.canonical_repeats],
+            "generation": dict(generation),
+            "signals": [spec.pooling, spec.layers],
+        }
     )
     return Signature(
         task=spec.task,

@@ -63,7 +63,7 @@ def _read(path: Path) -> dict[str, Any]:
     class Loader(yaml.SafeLoader):
         """Reads the host's ``!function`` tag as plain text."""
 
-    Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+    Loader.add_constructor("!function", lambda _loader, node: str(node.value))
     config: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=Loader) or {}
     include = config.pop("include", None)
     if include:

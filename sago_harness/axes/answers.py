@@ -77,7 +77,9 @@ def is_correct(answer: str, gold: Sequence[str], match: str) -> bool:
     if match == "number":
         value = number_of(answer)
         wanted = [number_of(text) for text in gold]
-        return value is not None and any(w is not None and math.isclose(value, w, rel_tol=1e-9) for w in wanted)
+        return value is not None and any(
+            w is not None and math.isclose(value, w, rel_tol=1e-9) for w in wanted
+        )
     said = normalise(answer)
     for text in gold:
         want = normalise(text)

@@ -51,9 +51,9 @@ def mirrors(operator: str, strength: float | None, response: str, canonical: str
     if operator in counters and strength is not None:
         count, steps = counters[operator]
         _, increase, rate = next(step for step in steps if strength <= step[0])
-        now, before = count(response), count(canonical)
-        per_hundred = 100.0 * now / len(response) if response else 0.0
-        return float(now - before >= increase and per_hundred >= rate)
+        added, base = count(response), count(canonical)
+        per_hundred = 100.0 * added / len(response) if response else 0.0
+        return float(added - base >= increase and per_hundred >= rate)
     if operator == "case" and strength is not None:
         _, increase, rate = next(step for step in _CASE if strength <= step[0])
         now, before = _odd_case(response), _odd_case(canonical)

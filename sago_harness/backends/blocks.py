@@ -35,13 +35,14 @@ def find_blocks(model: torch.nn.Module) -> list[torch.nn.Module]:
     NoBlocks
         If there is none.
     """
-    root = model.get_base_model() if hasattr(model, "get_base_model") else model
+    root: Any = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
     config = root.config
     text_config = config.get_text_config() if hasattr(config, "get_text_config") else config
     if getattr(config, "is_encoder_decoder", False) and hasattr(root, "get_encoder"):
         root = root.get_encoder()
     wanted = {
-        getattr(text_config, name, None) for name in ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
+        getattr(text_config, name, None)
+        for name in ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
     } - {None}
     for _, module in root.named_modules():
         # Outermost first: blocks may themselves hold lists (experts).
@@ -59,8 +60,9 @@ def attention_of(block: torch.nn.Module) -> torch.nn.Module:
         If the block has none.
     """
     for name in _ATTENTION_NAMES:
-        if isinstance(getattr(block, name, None), torch.nn.Module):
-            return getattr(block, name)  # type: ignore[no-any-return]
+        child = getattr(block, name, None)
+        if isinstance(child, torch.nn.Module):
+            return child
     for _, child in block.named_modules():
         if type(child).__name__.endswith("Attention"):
             return child

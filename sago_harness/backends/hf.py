@@ -435,23 +435,25 @@ class HFBackend(Backend):
             found.append(_reduce(logits[row, at : at + len(canon)], canon, pool, row, reason))
         return found
 
-    def _forward_seq2seq(self, rows: Sequence[tuple[Encoded, tuple[int, ...]]], wanted: Wanted) -> list[Forced]:
+    def _forward_seq2seq(
+        self, rows: Sequence[tuple[Encoded, tuple[int, ...]]], wanted: Wanted
+    ) -> list[Forced]:
         """The prompt is read by the encoder, the canonical response forced in the decoder."""
         ids, mask = self._pad([code.ids for code, _ in rows], "right")
         begin = self._inner().config.decoder_start_token_id
         decoder, decoder_mask = self._pad([(begin, *canon[:-1]) for _, canon in rows], "right")
-        columns = [
-            list(code.span) if wanted.pooling == "span" else [len(code.ids) - 1] for code, _ in rows
-        ]
+        columns = [list(code.span) if wanted.pooling == "span" else [len(code.ids) - 1] for code, _ in rows]
         pool, reason, logits = self._with_states(
             columns,
             wanted,
-            lambda: self.model(
-                input_ids=ids,
-                attention_mask=mask,
-                decoder_input_ids=decoder,
-                decoder_attention_mask=decoder_mask,
-            ).logits,
+            lambda: (
+                self.model(
+                    input_ids=ids,
+                    attention_mask=mask,
+                    decoder_input_ids=decoder,
+                    decoder_attention_mask=decoder_mask,
+                ).logits
+            ),
         )
         return [_reduce(logits[r, : len(canon)], canon, pool, r, reason) for r, (_, canon) in enumerate(rows)]
 
@@ -520,11 +522,12 @@ def _reduce(
 
 def request_key(prompt: Prompt, code: Encoded) -> str:
     """Hash of what makes two requests identical: ids, generation arguments, repeat."""
-    content = json.dumps([list(code.ids), dict(prompt.gen_kwargs), prompt.repeat], sort_keys=True, default=str)
+    content = json.dumps(
+        [list(code.ids), dict(prompt.gen_kwargs), prompt.repeat], sort_keys=True, default=str
+    )
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 def digest(ids: Sequence[int]) -> str:
     """Short hash of token ids."""
     return hashlib.sha256(json.dumps(list(ids)).encode()).hexdigest()[:16]
-

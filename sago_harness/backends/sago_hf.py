@@ -14,7 +14,7 @@ from sago_harness.errors import SagoError, nearest
 from sago_harness.models import names, resolve
 
 
-class SagoHF(HFLM):
+class SagoHF(HFLM):  # type: ignore[misc]
     """``HFLM`` with packaged models and a choice of padding side.
 
     Parameters

@@ -71,7 +71,8 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     sys.argv = ["sago", "run", *words]
     try:
         parser = HarnessCLI()
-        return parser.parse_args()
+        args: argparse.Namespace = parser.parse_args()
+        return args
     finally:
         sys.argv = before
 
@@ -107,7 +108,9 @@ def _at_hand(matches: list[str], files: dict[str, TaskFile], args: argparse.Name
             kept.append(name)
         elif name not in grouped or files[name].group:
             for member, why in lacking:
-                print(f"sago: left out {name}: {why if member == name else f'{member}: {why}'}", file=sys.stderr)
+                print(
+                    f"sago: left out {name}: {why if member == name else f'{member}: {why}'}", file=sys.stderr
+                )
     inside = {member for name in kept for member in files[name].group}
     kept = [name for name in kept if name not in inside]
     if not kept:
@@ -147,7 +150,12 @@ def _check_model(args: argparse.Namespace) -> None:
         args.model = "sago-hf"
     model = getattr(args, "model", None)
     if model and model not in model_registry:
-        raise unknown("model", model, model_registry, "--model (try: sago run --model sago-hf --model_args pretrained=smollm2 ...)")
+        raise unknown(
+            "model",
+            model,
+            model_registry,
+            "--model (try: sago run --model sago-hf --model_args pretrained=smollm2 ...)",
+        )
     model_args = getattr(args, "model_args", None) or {}
     if isinstance(model_args, dict) and "pretrained" in model_args:
         located = locate(model_args["pretrained"])

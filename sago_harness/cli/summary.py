@@ -43,5 +43,7 @@ def run(args: argparse.Namespace) -> int:
             print(describe_task(rows, f"{folder.name} on {task}"))
             told += 1
     if not told:
-        raise SagoError(f"{args.run} holds no samples of sago tasks (run with --output_path, and not --predict_only)")
+        raise SagoError(
+            f"{args.run} holds no samples of sago tasks (run with --output_path, and not --predict_only)"
+        )
     return 0

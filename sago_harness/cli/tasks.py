@@ -10,7 +10,9 @@ from sago_harness.taskfiles import task_files, task_folder
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's flags."""
     parser.add_argument(
-        "--path", action="store_true", help='print the folder only, for lm_eval --include_path "$(sago tasks --path)"'
+        "--path",
+        action="store_true",
+        help='print the folder only, for lm_eval --include_path "$(sago tasks --path)"',
     )
 
 

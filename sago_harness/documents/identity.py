@@ -59,6 +59,7 @@ def hash_order(names: Sequence[str], seed: int) -> list[int]:
     >>> sorted(hash_order(["a", "b", "c"], 1))
     [0, 1, 2]
     """
+
     def rank(index: int) -> str:
         return hashlib.sha256(f"{seed}|{names[index]}".encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -42,7 +42,9 @@ def read_file(path: Path) -> list[Row]:
     }
     suffix = path.suffix.lower()
     if suffix not in readers:
-        raise SagoError(f"{path}: files of kind {suffix or 'no ending'} are not read; use {', '.join(readers)}")
+        raise SagoError(
+            f"{path}: files of kind {suffix or 'no ending'} are not read; use {', '.join(readers)}"
+        )
     try:
         return [json_safe(row) for row in readers[suffix](path)]
     except (OSError, UnicodeDecodeError) as error:
@@ -133,7 +135,9 @@ def _saved(folder: Path) -> list[Row]:
     return [json_safe(row) for row in data]
 
 
-def read_hub(path: str, name: str | None, split: str, task: str, folder: str | None, **kwargs: Any) -> list[Row]:
+def read_hub(
+    path: str, name: str | None, split: str, task: str, folder: str | None, **kwargs: Any
+) -> list[Row]:
     """Return the rows of one split of a hub data set.
 
     Raises

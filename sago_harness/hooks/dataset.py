@@ -125,8 +125,12 @@ class Source:
             if rows is not None:
                 return rows, str(folder)
         if not self.path:
-            raise SagoError(f"task {self.spec.task!r}: the YAML names no data (dataset_path, shipped or local)")
-        rows = read_hub(self.path, self.name, split, self.spec.task, self.spec.local.get("folder"), **self.kwargs)
+            raise SagoError(
+                f"task {self.spec.task!r}: the YAML names no data (dataset_path, shipped or local)"
+            )
+        rows = read_hub(
+            self.path, self.name, split, self.spec.task, self.spec.local.get("folder"), **self.kwargs
+        )
         return rows, self.path
 
     def _beside(self, name: str) -> Path:
@@ -139,7 +143,7 @@ class Source:
     def _user_file(self) -> tuple[list[Row], str]:
         if not self.spec.file:
             raise SagoError(
-                f"task {self.spec.task!r} needs your file: --metadata '{{\"file\": \"prompts.jsonl\"}}' "
+                f'task {self.spec.task!r} needs your file: --metadata \'{{"file": "prompts.jsonl"}}\' '
                 "or SAGO_FILE=prompts.jsonl, one JSON object a line with the field `prompt`"
             )
         path = Path(self.spec.file).expanduser()
@@ -185,10 +189,12 @@ def own_variants(row: Mapping[str, Any], field_name: str) -> tuple[Variant, ...]
     """
     made = []
     for number, item in enumerate(row.get("variants") or (), start=1):
-        entry = {"text": item} if isinstance(item, str) else dict(item or {})
+        entry: dict[str, Any] = {"text": item} if isinstance(item, str) else dict(item or {})
         entry = {key: value for key, value in entry.items() if value is not None}
         if not isinstance(entry.get("text"), str):
-            raise SagoError(f"variant {number} of document {row.get('id') or row.get('prompt')!r} has no `text`")
+            raise SagoError(
+                f"variant {number} of document {row.get('id') or row.get('prompt')!r} has no `text`"
+            )
         family = str(entry.get("family", "human"))
         if family not in (*SCORED_FAMILIES, *OTHER_FAMILIES[:2]):
             raise unknown("family", family, (*SCORED_FAMILIES, *OTHER_FAMILIES[:2]), f"variant {number}")
@@ -229,7 +235,9 @@ def uniform(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 value = row[key]
                 if value is not None:
                     items = value if isinstance(value, list) else [value]
-                    row[key] = items if all(isinstance(v, Mapping) for v in items) else [str(v) for v in items]
+                    row[key] = (
+                        items if all(isinstance(v, Mapping) for v in items) else [str(v) for v in items]
+                    )
         elif len(kinds) > 1 and not kinds <= {int, float}:
             for row in table:
                 row[key] = None if row[key] is None else str(row[key])

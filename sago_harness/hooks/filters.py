@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lm_eval.api.filter import Filter
-from lm_eval.filters import build_filter_ensemble
 from lm_eval.api.instance import Instance
+from lm_eval.filters import build_filter_ensemble
 
 from sago_harness.axes import MEASURES
 from sago_harness.axes.answers import flipped, is_correct
@@ -86,7 +86,7 @@ class DistanceFilter(Filter):  # type: ignore[misc]
         docs : sequence of mapping
             Each request's document.
         """
-        responses = [list(resp)[0] for resp in resps]
+        responses = [next(iter(resp)) for resp in resps]
         records = []
         for response in responses:
             measured, payload = numbers_of(response)
@@ -178,7 +178,9 @@ class DistanceFilter(Filter):  # type: ignore[misc]
 
     def _extracted(self, texts: Sequence[str]) -> list[str | None]:
         """Run the task's own chain of host filters over the texts."""
-        steps = [(step["function"], {k: v for k, v in step.items() if k != "function"}) for step in self.extract]
+        steps = [
+            (step["function"], {k: v for k, v in step.items() if k != "function"}) for step in self.extract
+        ]
         chain = build_filter_ensemble("answer", steps)
         instances = [
             Instance("generate_until", doc={}, arguments=("",), idx=i, resps=[text])
@@ -203,7 +205,9 @@ class DistanceFilter(Filter):  # type: ignore[misc]
                     counted.setdefault(measure.name, Counter())[reason] += 1
         for name, reasons in counted.items():
             parts = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
-            log.warning("[%s] %s: %d of %d responses unscored: %s", self.task, name, reasons.total(), total, parts)
+            log.warning(
+                "[%s] %s: %d of %d responses unscored: %s", self.task, name, reasons.total(), total, parts
+            )
 
 
 def gold_answers(doc: Mapping[str, Any], field: str | None) -> list[str]:

@@ -31,7 +31,7 @@ class NotScored(str):
     def _same(self, _other: object) -> NotScored:
         return self
 
-    __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _same  # type: ignore[assignment]
+    __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _same
 
     def __reduce__(self) -> tuple[type[NotScored], tuple[()]]:
         """Pickle without arguments."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import lm_eval.api.metrics
 import lm_eval.filters
-import lm_eval.models
+import lm_eval.models  # noqa: F401
 from lm_eval.api.group import Group
 from lm_eval.api.registry import filter_registry, model_registry
 from lm_eval.tasks import TaskManager

@@ -20,8 +20,8 @@ from lm_eval.api.model import LM, CacheHook
 from tqdm import tqdm
 
 from sago_harness.axes import MEASURES
-from sago_harness.axes.base import Context, Measure
 from sago_harness.axes.activation import layer_angles
+from sago_harness.axes.base import Context, Measure
 from sago_harness.axes.script import is_valid_unicode
 from sago_harness.backends import adapt
 from sago_harness.backends.base import Backend, Prompt, Response, Wanted
@@ -124,14 +124,12 @@ def _answer(backend: Backend, requests: list[Instance], *, quiet: bool) -> list[
     return [answer for answer in answers if answer is not None]
 
 
-def _advance(bar: tqdm, count: int, step: str) -> None:
+def _advance(bar: tqdm[Any], count: int, step: str) -> None:
     bar.set_postfix_str(step, refresh=False)
     bar.update(count)
 
 
-def _documents(
-    requests: Sequence[Instance], answers: list[SagoText | None]
-) -> dict[Wanted, list[list[int]]]:
+def _documents(requests: Sequence[Instance], answers: list[SagoText | None]) -> dict[Wanted, list[list[int]]]:
     """Group positions by what is wanted and by document; answer what is never sent."""
     groups: dict[Wanted, dict[tuple[str, int], list[int]]] = {}
     for position, request in enumerate(requests):
@@ -153,7 +151,7 @@ def _prompt(request: Instance) -> Prompt:
 def _unsent(reason: str) -> dict[str, Any]:
     return {
         "distances": {},
-        "reasons": {name: reason for name in MEASURES},
+        "reasons": dict.fromkeys(MEASURES, reason),
         "raw": {},
         "tokens": {},
         "flags": [reason],
@@ -247,7 +245,9 @@ def _mean(values: np.ndarray | None) -> float | None:
 def numbers_of(response: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return (measured, payload) of a response, or stop when it is not one of ours."""
     if not isinstance(response, SagoText):
-        raise TypeError(f"a sago task got a response of {type(response).__name__}, not of its own request type")
+        raise TypeError(
+            f"a sago task got a response of {type(response).__name__}, not of its own request type"
+        )
     return response.measured, response.payload
 
 

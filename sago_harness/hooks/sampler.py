@@ -62,7 +62,7 @@ class TaskSampler(ContextSampler):  # type: ignore[misc]
         if self._ordered is None:
             rows = list(self.df)
             self._ordered = rows if self._in_order else sorted(rows, key=self._rank)
-        chosen = []
+        chosen: list[Mapping[str, Any]] = []
         for row in self._ordered:
             if len(chosen) == n:
                 break

@@ -69,7 +69,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         For a key that is wrong or data that is not at hand, in one line.
     """
 
-    def __init__(self, data_dir: Any = None, cache_dir: Any = None, config: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         plugin.load()
         settings = dict(config or {})
         settings.pop("class", None)
@@ -99,7 +99,9 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             for column in self.columns
             for name in (column.name, f"{column.name}_stderr")
         ]
-        settings["filter_list"] = [{"name": "none", "filter": [{"function": "sago", **self._filter_options()}]}]
+        settings["filter_list"] = [
+            {"name": "none", "filter": [{"function": "sago", **self._filter_options()}]}
+        ]
         # The host would load the few-shot split by name; ours is made in `download`.
         settings["fewshot_split"] = POOL
         self._predict_only = False
@@ -108,7 +110,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self._sets: dict[str, VariantSet] = {}
         self._partners: dict[str, list[str]] = {}
         self._rows_by_id: dict[str, Mapping[str, Any]] = {}
-        super().__init__(data_dir=data_dir, cache_dir=cache_dir, config=settings)
+        super().__init__(config=settings)
         in_order = self._raw_source.first_n
         self.sampler = TaskSampler(
             list(self.dataset[POOL]), task=self.spec.task, id_key=ID, in_order=in_order
@@ -125,14 +127,20 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         names = name_rows(rows, fields, self._raw_source.id_field)
         duplicates = sum("#" in name for name in names)
         if duplicates:
-            log.info("[%s] %d documents share an id with an earlier one: numbered", self.spec.task, duplicates)
+            log.info(
+                "[%s] %d documents share an id with an earlier one: numbered", self.spec.task, duplicates
+            )
         named = [{**row, ID: name} for row, name in zip(rows, names, strict=True)]
         chosen = [named[index] for index in choose(names, self.spec.documents, self.spec.seed)]
         pool = self._raw_source.pool_rows()
-        named_pool = named if pool is None else [
-            {**row, ID: f"{POOL}:{name}"}
-            for row, name in zip(pool, name_rows(pool, fields, self._raw_source.id_field), strict=True)
-        ]
+        named_pool = (
+            named
+            if pool is None
+            else [
+                {**row, ID: f"{POOL}:{name}"}
+                for row, name in zip(pool, name_rows(pool, fields, self._raw_source.id_field), strict=True)
+            ]
+        )
         self.dataset = datasets.DatasetDict(
             {
                 self.config.test_split: datasets.Dataset.from_list(dataset.uniform(chosen)),
@@ -188,7 +196,9 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             )
         encoder = load_encoder(self.spec.encoder, self.spec.language)
         if isinstance(encoder, Missing) and not self._predict_only:
-            warn_once(f"{encoder.message}; until then x_bert/x_sem, and every score that needs it, is unscored")
+            warn_once(
+                f"{encoder.message}; until then x_bert/x_sem, and every score that needs it, is unscored"
+            )
         chat_template = kwargs.get("chat_template")
         if chat_template is not None:
             kwargs["chat_template"] = system_safe(chat_template)
@@ -252,7 +262,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         made = build(document, self.recipe, self.spec.seed)
         for reject in made.rejects:
             log.debug("[%s] %s: variant %s: %s", self.spec.task, document.id, reject.id, reject.reason)
-        requests = [(ctx, self._payload(document, made.variants[0], "canonical", document.text))]
+        requests = [(ctx, self._payload(document, made.variants[0], "canonical"))]
         if document.reason:
             requests[0][1]["reason"] = document.reason
             requests[0][1]["rejects"] = []
@@ -260,9 +270,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             requests[0][1]["rejects"] = [[r.id, r.family, r.operator, r.reason] for r in made.rejects]
             for variant in made.variants[1:]:
                 varied = self._with_fields(doc, variant.fields)
-                requests.append(
-                    (self._render(varied), self._payload(document, variant, "variant", document.text))
-                )
+                requests.append((self._render(varied), self._payload(document, variant, "variant")))
             requests += self._controls(document) + self._repeats(document, made.variants[0], ctx)
         gen_kwargs = self.config.generation_kwargs or {}
         return [
@@ -292,27 +300,23 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             row = self._rows_by_id[partner]
             other = self.document(row)
             variant = Variant(f"control{number}", "control", "other_document", other.fields)
-            payload = self._payload(document, variant, "control", document.text)
+            payload = self._payload(document, variant, "control")
             payload["partner"] = partner
             requests.append((self._render(row), payload))
         return requests
 
-    def _repeats(
-        self, document: Document, canonical: Variant, ctx: Any
-    ) -> list[tuple[Any, dict[str, Any]]]:
+    def _repeats(self, document: Document, canonical: Variant, ctx: Any) -> list[tuple[Any, dict[str, Any]]]:
         requests = []
         for number in range(1, self.spec.canonical_repeats + 1):
             variant = Variant(f"repeat{number}", "repeat", "", canonical.fields)
-            payload = self._payload(document, variant, "repeat", document.text)
+            payload = self._payload(document, variant, "repeat")
             payload["repeat"] = number
             requests.append((ctx, payload))
         return requests
 
-    def _payload(
-        self, document: Document, variant: Variant, role: str, canonical_text: str
-    ) -> dict[str, Any]:
+    def _payload(self, document: Document, variant: Variant, role: str) -> dict[str, Any]:
         """What travels with a request, in strict JSON, and comes back in its record."""
-        payload = {
+        payload: dict[str, Any] = {
             "document": document.id,
             "variant": variant.id,
             "role": role,
@@ -327,7 +331,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         }
         if role == "canonical":
             payload["signature"] = str(self.signature)
-            payload["families"] = self.families
+            payload["families"] = dict(self.families)
             payload["measures"] = list(self.measures)
         clean: dict[str, Any] = json_safe(payload)
         return clean
@@ -397,7 +401,9 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         if self._scores.stock_share > STOCK_LIMIT:
             stock = stock_documents([item["response"] for item in items])
             rest = [item for item, mark in zip(items, stock, strict=True) if not mark]
-            others = f"sago over the other {len(rest)}: {task_scores(rest, self.measures).sago}" if rest else ""
+            others = (
+                f"sago over the other {len(rest)}: {task_scores(rest, self.measures).sago}" if rest else ""
+            )
             log.warning(
                 "[%s] %d of %d documents have a stock answer (empty, or the same as another document's): "
                 "the score is not to be ranked. %s",

@@ -58,7 +58,9 @@ def system_safe(chat_template: ChatTemplate) -> ChatTemplate:
                 blank = str(chat_template([{"role": "user", "content": _PROBE}], add_generation_prompt=True))
                 state["keeps"] = _PROBE not in blank or keeps_system(chat_template)
             if not state["keeps"]:
-                warn_once("the chat template refuses a system turn: the instruction goes into the first user turn")
+                warn_once(
+                    "the chat template refuses a system turn: the instruction goes into the first user turn"
+                )
                 turns = merge_system(turns)
         return chat_template(turns, **kwargs)
 

@@ -138,10 +138,10 @@ class _CheckedLoader(importlib.abc.InspectLoader):
         self._source = source
         self._package = package
 
-    def get_source(self, fullname: str) -> str:  # noqa: ARG002
+    def get_source(self, fullname: str) -> str:
         return importlib.util.decode_source(self._source)
 
-    def is_package(self, fullname: str) -> bool:  # noqa: ARG002
+    def is_package(self, fullname: str) -> bool:
         return self._package
 
 
@@ -154,8 +154,8 @@ class _CheckedFinder(importlib.abc.MetaPathFinder):
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None,  # noqa: ARG002
-        target: ModuleType | None = None,  # noqa: ARG002
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
     ) -> importlib.machinery.ModuleSpec | None:
         return self._specs.get(fullname)
 

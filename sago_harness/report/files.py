@@ -8,7 +8,6 @@ into place.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,9 @@ def publish(staging: Path, target: Path) -> list[Path]:
         raise SagoError(f"no results were written to {target}: is the disk full? (the log above says why)")
     for path in results:
         expected = _expected_samples(path)
-        samples = {p.name.removeprefix("samples_").rsplit("_", 1)[0]: p for p in path.parent.glob("samples_*.jsonl")}
+        samples = {
+            p.name.removeprefix("samples_").rsplit("_", 1)[0]: p for p in path.parent.glob("samples_*.jsonl")
+        }
         for task, count in expected.items():
             found = _count_lines(samples[task]) if task in samples else 0
             if found < count:
@@ -53,12 +54,14 @@ def publish(staging: Path, target: Path) -> list[Path]:
     for path in sorted(staging.rglob("samples_*.jsonl")):
         rows = read_samples(path)
         if rows:
-            write_parquet(rows, path.with_name(path.name.replace("samples_", "records_")).with_suffix(".parquet"))
+            write_parquet(
+                rows, path.with_name(path.name.replace("samples_", "records_")).with_suffix(".parquet")
+            )
     moved = []
     for path in sorted(p for p in staging.rglob("*") if p.is_file()):
         place = target / path.relative_to(staging)
         place.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(path, place)
+        path.replace(place)
         moved.append(place)
     return moved
 

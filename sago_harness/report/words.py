@@ -16,7 +16,7 @@ from sago_harness.scores.table import Rescored, Row, rescore
 _AXIS_SENTENCES = {
     "generation": "the text of the answer moves {share} as far as it does for a different question",
     "activation": "the hidden states turn {share} as far as they do for a different question",
-    "confidence": "the probabilities of one and the same answer change {share} as much as under a different question",
+    "confidence": "the probabilities of one fixed answer change {share} as much as under a different question",
     "mirroring": "the answer takes over {share} of the prompt's change of manner",
 }
 
@@ -49,8 +49,8 @@ def describe_task(rows: Sequence[Row], name: str) -> str:
     variants = [row for row in rows if row["role"] == "variant"]
     complete = sum(value["n_scored"] for value in scored.values)
     lines = [
-        f"{name}: {len(canonical)} documents, {len(variants) / max(1, len(canonical)):.0f} variants each, "
-        f"{complete} scored on every measure",
+        f"{name}: {len(canonical)} documents, {len(variants) / max(1, len(canonical)):.0f} variants "
+        f"each, {complete} scored on every measure",
         f"  stability  sago {_value(scores.sago)}, sago_core {_value(scores.sago_core)}, "
         f"sago_text {_value(scores.sago_text)} (1 = nothing moves, 0 = every variant is like another question)",
     ]
@@ -90,8 +90,9 @@ def _accuracy(scored: Rescored) -> list[str]:
     lines = []
     if math.isfinite(mean["acc"]):
         lines.append(
-            f"  accuracy   {100 * mean['acc']:.0f} % on the canonical prompt, {100 * mean['acc_mean']:.0f} % over "
-            f"the variants, {100 * mean['acc_worst']:.0f} % where every variant must be right"
+            f"  accuracy   {100 * mean['acc']:.0f} % on the canonical prompt, "
+            f"{100 * mean['acc_mean']:.0f} % over the variants, "
+            f"{100 * mean['acc_worst']:.0f} % where every variant must be right"
         )
     if math.isfinite(mean["flip"]):
         lines.append(f"  answers    {100 * mean['flip']:.0f} % of the variants get another answer")
@@ -110,7 +111,9 @@ def _worst(rows: Sequence[Row], scored: Rescored) -> list[str]:
     means = {operator: float(np.mean(values)) for operator, values in by_operator.items()}
     most = max(means, key=lambda operator: (means[operator], operator))
     least = min(means, key=lambda operator: (means[operator], operator))
-    return [f"  operators  {most} moves the text most ({means[most]:.2f}), {least} least ({means[least]:.2f})"]
+    return [
+        f"  operators  {most} moves the text most ({means[most]:.2f}), {least} least ({means[least]:.2f})"
+    ]
 
 
 def _health(canonical: Sequence[Row], stock: float) -> list[str]:

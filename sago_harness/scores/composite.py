@@ -226,7 +226,8 @@ def task_scores(payloads: Sequence[Payload], measures: Mapping[str, str]) -> Tas
     axes["mirroring"] = clipped(relative["x_mr"])
     missing = Estimate(float("nan"), np.zeros(len(payloads)), 0, "not_measured")
     made = {
-        name: stability({axis: axes.get(axis, missing) for axis in parts}) for name, parts in COMPOSITES.items()
+        name: stability({axis: axes.get(axis, missing) for axis in parts})
+        for name, parts in COMPOSITES.items()
     }
     return TaskScores(relative, axes, **made, stock_share=stock_share([p.get("response") for p in payloads]))
 

@@ -64,7 +64,9 @@ def document_metrics(
     payload["response"] = None if canonical.get("document_reason") else canonical["response_hash"]
     values.update(_accuracy(records, scored))
     for column, axis in AXIS_COLUMNS.items():
-        members = {name for name, a in measures.items() if a == axis} | ({"x_mr"} if axis == "mirroring" else set())
+        members = {name for name, a in measures.items() if a == axis} | (
+            {"x_mr"} if axis == "mirroring" else set()
+        )
         values[column] = {name: payload[name] for name in payload if name in members}
     for column in COMPOSITES:
         values[column] = payload

@@ -89,9 +89,7 @@ def required_counts(families: Mapping[str, int]) -> dict[str, int]:
     return {family: min(2, count) for family, count in families.items() if count > 0}
 
 
-def document_value(
-    records: Sequence[Record], measure: str, families: Mapping[str, int]
-) -> DocumentValue:
+def document_value(records: Sequence[Record], measure: str, families: Mapping[str, int]) -> DocumentValue:
     """Reduce one document's records to the value of one measure.
 
     Parameters

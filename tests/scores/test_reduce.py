@@ -125,9 +125,7 @@ def test_accuracy_and_flips() -> None:
 
 
 def test_a_document_that_was_never_sent() -> None:
-    rows = [
-        record("canonical", "canonical", None, reason="empty_prompt", document_reason="empty_prompt")
-    ]
+    rows = [record("canonical", "canonical", None, reason="empty_prompt", document_reason="empty_prompt")]
     assert document_value(rows, "x_bleu", FAMILIES).reason == "empty_prompt"
     found = document_metrics(rows, {"x_bleu": "generation"}, FAMILIES)
     assert found["stock_share"] is None

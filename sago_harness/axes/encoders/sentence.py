@@ -18,7 +18,7 @@ class SentenceEncoder(Encoder):
     kind: Literal["token", "sentence"] = "sentence"
     layer: int | None = None
 
-    def similarity(self, a: Reading, b: Reading, of_a: FloatArray, of_b: FloatArray) -> float:  # noqa: ARG002
+    def similarity(self, a: Reading, b: Reading, of_a: FloatArray, of_b: FloatArray) -> float:
         """Return the cosine in [-1, 1], in float64; NaN if a vector is zero."""
         one, other = of_a.astype(np.float64), of_b.astype(np.float64)
         norm = math.sqrt(float(one @ one)) * math.sqrt(float(other @ other))
