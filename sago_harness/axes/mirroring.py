@@ -117,7 +117,7 @@ def document_mirroring(values: Sequence[Mirrored]) -> float:
 
     Examples
     --------
-    >>> document_mirroring([Mirrored(0.5, 0.25, 1.0), Mirrored(float("nan"), float("nan"), 0.0, "no_feature")])
+    >>> document_mirroring([Mirrored(0.5, 0.25, 1.0), Mirrored(0.0, float("nan"), 1.0, "no_floor")])
     0.25
     """
     nets = [m.net for m in values if math.isfinite(m.net)]

@@ -60,11 +60,13 @@ def attention_of(block: torch.nn.Module) -> torch.nn.Module:
         If the block has none.
     """
     for name in _ATTENTION_NAMES:
-        child = getattr(block, name, None)
-        if isinstance(child, torch.nn.Module):
-            return child
-    for _, child in block.named_modules():
-        if type(child).__name__.endswith("Attention"):
+        found = getattr(block, name, None)
+        if isinstance(found, torch.nn.Module):
+            return found
+    for child in block.modules():
+        # The innermost: T5 wraps its attention, with norm and residual, in another of that name.
+        kinds = [type(module).__name__.endswith("Attention") for module in child.modules()]
+        if kinds[0] and not any(kinds[1:]):
             return child
     raise NoBlocks(f"no attention sub-block in {type(block).__name__}")
 

@@ -54,11 +54,10 @@ def cut_response(
         skipped = len(ids) - ids[::-1].index(think_end)
     whole = decode(ids[skipped:])
     start = 0
-    if skipped:
-        start = len(whole) - len(whole.lstrip())
-    elif isinstance(think_end, str) and think_end and think_end in whole:
-        start = whole.rfind(think_end) + len(think_end)
-        start += len(whole[start:]) - len(whole[start:].lstrip())
+    if isinstance(think_end, int) or think_end:
+        # The host strips the start whether or not the mark was found.
+        last = whole.split(think_end)[-1] if isinstance(think_end, str) else whole
+        start = len(whole) - len(last.lstrip())
     visible = whole[start:]
     for stop in stops:
         if stop:

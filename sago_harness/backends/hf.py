@@ -26,11 +26,13 @@ from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import handle_stop_sequences, has_bos_prefix, normalize_gen_kwargs
 from lm_eval.models.utils_hf import stop_sequences_criteria
 
-from sago_harness.axes.confidence import FORCED_TOKENS, divergence
+from sago_harness.axes.confidence import FORCED_TOKENS
 from sago_harness.backends.base import Backend, Progress, Prompt, Response, Wanted
 from sago_harness.backends.blocks import NoBlocks, Pool, collecting
 from sago_harness.backends.cut import Cut, cut_response
+from sago_harness.backends.forced import Forced, divergence, reduce_row
 from sago_harness.backends.own import OwnSignals
+from sago_harness.errors import SagoError
 from sago_harness.logs import warn_once
 
 log = logging.getLogger(__name__)
@@ -40,6 +42,9 @@ LOGITS_BUDGET = 64 * 2**20
 
 #: Prompts of one window of documents: what is held before documents are handed on.
 WINDOW = 256
+
+#: Bytes of canonical distributions that one window may hold, for the divergences.
+HELD_BUDGET = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +129,12 @@ class HFBackend(Backend):
         generated = self._generate_all(documents, encoded, wanted, progress)
         # Longest first: an out-of-memory batch shows at once, and padding is little.
         order = sorted(range(len(documents)), key=lambda d: -max((len(e.ids) for e in encoded[d]), default=0))
+        most = max(1, HELD_BUDGET // (4 * FORCED_TOKENS * self._vocabulary()))
         window: list[int] = []
         for position, index in enumerate(order):
             window.append(index)
             last = position == len(order) - 1
-            if last or sum(len(documents[d]) for d in window) >= WINDOW:
+            if last or len(window) >= most or sum(len(documents[d]) for d in window) >= WINDOW:
                 yield from self._force_window(window, documents, encoded, generated, wanted, progress)
                 window = []
 
@@ -143,7 +149,10 @@ class HFBackend(Backend):
                 kwargs["add_special_tokens"] = False
             elif self.lm.add_bos_token is not None:
                 kwargs["add_special_tokens"] = self.lm.add_bos_token
-        ids: list[int] = self.lm.tokenizer(text, **kwargs)["input_ids"]
+        if self.lm.truncation:
+            kwargs["truncation"] = True
+        # No model reads nothing: an empty prompt is what the host begins any text with.
+        ids: list[int] = self.lm.tokenizer(text, **kwargs)["input_ids"] or [self.lm.prefix_token_id]
         room = self.lm.max_length
         if not self.seq2seq:
             room -= self._limits(prompt)[1]
@@ -181,8 +190,9 @@ class HFBackend(Backend):
         stops = handle_stop_sequences(kwargs.pop("until", None), eos=eos)
         limit = int(kwargs.pop("max_gen_toks"))
         if not self.seq2seq and limit >= self.lm.max_length:
-            raise ValueError(
-                f"max_gen_toks={limit} leaves no room for a prompt in the model's context of {self.lm.max_length}"
+            raise SagoError(
+                f"max_gen_toks={limit} in the generation arguments leaves no room for a prompt in the "
+                f"model's context of {self.lm.max_length} tokens: ask for fewer"
             )
         return kwargs, limit, stops
 
@@ -215,7 +225,8 @@ class HFBackend(Backend):
                 if repeats:
                     # Other neighbours and other draws than the first time: what repeats are for.
                     random.Random(wanted.seed + 1).shuffle(keys)
-                    torch.manual_seed(wanted.seed + 1)
+                if requests[keys[0]][0].gen_kwargs.get("do_sample", True):
+                    torch.manual_seed(wanted.seed + repeats)
                 work = [requests[key] for key in keys]
 
                 def tell(first: int, count: int, keys: list[str] = keys) -> None:
@@ -238,19 +249,22 @@ class HFBackend(Backend):
         while at < len(work):
             part = work[at : at + size]
             try:
-                with torch.inference_mode(), self._autocast():
+                # As the host does: inference mode would mark what the model keeps between calls.
+                with torch.no_grad(), self._autocast():
                     results.extend(call(part))
             except Exception as error:
                 # Only memory is worth another try, and only while there is something to halve.
-                if size == 1 or not should_reduce_batch_size(error):
+                if len(part) == 1 or not _out_of_memory(error):
                     raise
-                size = max(1, len(part) // 2)
-                if torch.cuda.is_available():
-                    torch.cuda.empty_cache()
-                log.warning("out of memory: going on with batches of %d", size)
+                size = len(part) // 2
+            else:
+                tell(at, len(part))
+                at += len(part)
                 continue
-            tell(at, len(part))
-            at += len(part)
+            # Out here the error is gone, and with it the tensors that its traceback held.
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
+            log.warning("out of memory: going on with batches of %d", size)
         return results
 
     def _autocast(self) -> torch.autocast:
@@ -265,13 +279,19 @@ class HFBackend(Backend):
             kwargs.pop("temperature")
         if kwargs.pop("max_length", None) is not None:
             warn_once("`max_length` in the generation arguments is ignored: use `max_gen_toks`")
-        stream = kwargs.get("num_beams", 1) == 1 and not self.seq2seq
-        collector = OwnSignals(self._inner()) if stream else None
+        defaults = self._inner().generation_config
+        beams = kwargs.get("num_beams", defaults.num_beams) or 1
+        if kwargs.get("do_sample"):
+            # A NaN would end the run in the draw; finite logits are left as they are.
+            kwargs.setdefault("remove_invalid_values", True)
+        collector = OwnSignals(self._inner()) if beams == 1 else None
         with collector or nullcontext():
             sequences = self.model.generate(
                 input_ids=ids,
                 attention_mask=mask,
-                max_new_tokens=limit,
+                # As the host says it; a model's own max_new_tokens would win over it.
+                max_length=width + limit,
+                max_new_tokens=None,
                 stopping_criteria=stop_sequences_criteria(self.lm.tokenizer, stops, width, len(part)),
                 pad_token_id=self.lm.tokenizer.pad_token_id,
                 use_cache=True,
@@ -281,15 +301,19 @@ class HFBackend(Backend):
         logprob, entropy = collector.values(sequences) if collector else (None, None)
         results = []
         for row, tokens in enumerate(new):
-            own = self._until_end(tokens)
-            cut = cut_response(own, self._decode, stops, self.lm.think_end_token)
+            if self.lm.think_end_token is not None:
+                tokens = self._stopped_alone(tokens, stops)
+            end = self._end(tokens)
+            # The host reads the end-of-sequence as text too, where it is no special token.
+            cut = cut_response(tokens[: end + 1], self._decode, stops, self.lm.think_end_token)
+            kept = min(cut.kept, end)
             results.append(
                 Generated(
                     cut,
-                    tuple(own[: cut.kept]),
-                    None if logprob is None else logprob[row, : cut.kept],
-                    None if entropy is None else entropy[row, : cut.kept],
-                    full=len(own) >= limit and cut.kept == len(own),
+                    tuple(tokens[:kept]),
+                    None if logprob is None else logprob[row, :kept],
+                    None if entropy is None else entropy[row, :kept],
+                    full=end >= limit and kept == end,
                 )
             )
         return results
@@ -297,13 +321,23 @@ class HFBackend(Backend):
     def _decode(self, ids: Sequence[int]) -> str:
         return self.lm.tok_decode(list(ids))  # type: ignore[no-any-return]
 
-    def _until_end(self, tokens: list[int]) -> list[int]:
-        """Drop end-of-sequence and whatever pads the row behind it."""
+    def _end(self, tokens: list[int]) -> int:
+        """Find the end-of-sequence; what follows it is padding, or text that the batch went on with."""
         ends = self._inner().generation_config.eos_token_id
         stop = set(ends if isinstance(ends, list) else [ends]) | {self.lm.eot_token_id}
-        for at, token in enumerate(tokens):
-            if token in stop:
-                return tokens[:at]
+        return next((at for at, token in enumerate(tokens) if token in stop), len(tokens))
+
+    def _stopped_alone(self, tokens: list[int], stops: list[str]) -> list[int]:
+        """Drop what was generated after a stop string while other rows of the batch went on.
+
+        Without reasoning the cut drops it. With reasoning it could hold a later end of
+        reasoning, and the response would depend on the batch.
+        """
+        alone = stop_sequences_criteria(self.lm.tokenizer, stops, 0, 1)
+        for count in range(1, len(tokens)):
+            row = torch.tensor([tokens[:count]])
+            if any(criterion(row, None) for criterion in alone):
+                return tokens[:count]
         return tokens
 
     # ------------------------------------------------------------------ forced pass
@@ -327,12 +361,11 @@ class HFBackend(Backend):
                 responses[d, p] = self._response(generated[request_key(prompt, code)], code)
                 (repeats if prompt.repeat else rows).append((d, p))
             canonical[d] = responses[d, 0].kept_ids
-        reference: dict[int, npt.NDArray[np.float32]] = {}
+        reference: dict[int, torch.Tensor] = {}
         # Repeats in batches of their own: other neighbours than the canonical prompt had.
         for part in (rows, repeats):
-            tokens = max((len(canonical[d]) for d, _ in part), default=1)
-            vocabulary = self._vocabulary()
-            size = max(1, min(self.batch_size, LOGITS_BUDGET // (4 * max(1, tokens) * vocabulary)))
+            tokens = self._logit_columns([(encoded[d][p], canonical[d]) for d, p in part])
+            size = max(1, min(self.batch_size, LOGITS_BUDGET // (4 * tokens * self._vocabulary())))
 
             def force(batch: Sequence[tuple[int, int]]) -> list[None]:
                 for (d, p), found in zip(
@@ -364,8 +397,11 @@ class HFBackend(Backend):
             prompt_tokens=len(code.ids),
             flags=tuple(flags),
         )
-        if made.own_logprob is None:
+        if made.own_logprob is None or made.own_entropy is None:
             response.reasons["own"] = "own_beams"
+        elif not (np.all(np.isfinite(made.own_logprob)) and np.all(np.isfinite(made.own_entropy))):
+            response.own_logprob = response.own_entropy = None
+            response.reasons["own"] = "nan_logits"
         if code.span_reason:
             response.reasons["hidden"] = code.span_reason
         return response
@@ -374,7 +410,7 @@ class HFBackend(Backend):
         self,
         response: Response,
         found: Forced,
-        reference: dict[int, npt.NDArray[np.float32]],
+        reference: dict[int, torch.Tensor],
         document: int,
         *,
         is_canonical: bool,
@@ -403,6 +439,18 @@ class HFBackend(Backend):
         text = config.get_text_config() if hasattr(config, "get_text_config") else config
         return int(getattr(text, "vocab_size", len(self.lm.tokenizer)))
 
+    def _logit_columns(self, rows: Sequence[tuple[Encoded, tuple[int, ...]]]) -> int:
+        """Return for how many positions a row the forced pass makes logits, at most."""
+        forced = max((len(canon) for _, canon in rows), default=0)
+        if self.seq2seq:
+            return max(1, forced)
+        prompts = [len(code.ids) for code, _ in rows] or [0]
+        if "logits_to_keep" not in self._takes:
+            return max(1, forced + max(prompts))
+        # Padded on the right, responses begin as far apart as their prompts are long.
+        apart = max(prompts) - min(prompts) if self.padding_side == "right" else 0
+        return max(1, forced + apart)
+
     def _forward(self, rows: Sequence[tuple[Encoded, tuple[int, ...]]], wanted: Wanted) -> list[Forced]:
         """One forward pass over prompt + canonical ids, reduced row by row."""
         if self.seq2seq:
@@ -426,13 +474,13 @@ class HFBackend(Backend):
             [start + c for c in code.span] if wanted.pooling == "span" else [end]
             for start, end, (code, _) in zip(starts, last, rows, strict=True)
         ]
-        pool, reason, logits = self._with_states(
+        states, reason, logits = self._with_states(
             columns, wanted, lambda: self.model(input_ids=ids, attention_mask=mask, **kwargs).logits
         )
         found = []
         for row, (_, canon) in enumerate(rows):
             at = last[row] - first
-            found.append(_reduce(logits[row, at : at + len(canon)], canon, pool, row, reason))
+            found.append(reduce_row(logits[row, at : at + len(canon)], canon, _row(states, row), reason))
         return found
 
     def _forward_seq2seq(
@@ -440,10 +488,10 @@ class HFBackend(Backend):
     ) -> list[Forced]:
         """The prompt is read by the encoder, the canonical response forced in the decoder."""
         ids, mask = self._pad([code.ids for code, _ in rows], "right")
-        begin = self._inner().config.decoder_start_token_id
+        begin = self._decoder_start()
         decoder, decoder_mask = self._pad([(begin, *canon[:-1]) for _, canon in rows], "right")
         columns = [list(code.span) if wanted.pooling == "span" else [len(code.ids) - 1] for code, _ in rows]
-        pool, reason, logits = self._with_states(
+        states, reason, logits = self._with_states(
             columns,
             wanted,
             lambda: (
@@ -455,7 +503,16 @@ class HFBackend(Backend):
                 ).logits
             ),
         )
-        return [_reduce(logits[r, : len(canon)], canon, pool, r, reason) for r, (_, canon) in enumerate(rows)]
+        return [
+            reduce_row(logits[row, : len(canon)], canon, _row(states, row), reason)
+            for row, (_, canon) in enumerate(rows)
+        ]
+
+    def _decoder_start(self) -> int:
+        """Return the id that the library's ``generate`` begins the decoder with."""
+        defaults = self._inner().generation_config
+        begin = defaults.decoder_start_token_id
+        return int(defaults.bos_token_id if begin is None else begin)
 
     def _with_states(
         self, columns: Sequence[Sequence[int]], wanted: Wanted, call: Callable[[], torch.Tensor]
@@ -483,41 +540,12 @@ class HFBackend(Backend):
         return ids.to(self.lm.device), mask.to(self.lm.device)
 
 
-@dataclass(frozen=True, slots=True)
-class Forced:
-    """One row of the forced pass.
-
-    ``head`` holds the first 32 positions' log-probabilities, shape (min(T, 32), vocabulary).
-    """
-
-    logprob: npt.NDArray[np.float32]
-    entropy: npt.NDArray[np.float32]
-    head: npt.NDArray[np.float32]
-    hidden: npt.NDArray[np.float32] | None
-    hidden_reason: str
+def _out_of_memory(error: Exception) -> bool:
+    return isinstance(error, torch.OutOfMemoryError) or should_reduce_batch_size(error)
 
 
-def _reduce(
-    logits: torch.Tensor,
-    canon: tuple[int, ...],
-    states: npt.NDArray[np.float32] | None,
-    row: int,
-    reason: str,
-) -> Forced:
-    """Take one row's log-probabilities and entropies from raw logits, in float32."""
-    hidden = None if states is None else states[row]
-    if not canon:
-        empty = np.zeros(0, dtype=np.float32)
-        return Forced(empty, empty, np.zeros((0, 0), dtype=np.float32), hidden, reason)
-    log_p = torch.log_softmax(logits.float(), dim=-1)
-    targets = torch.tensor(canon, dtype=torch.long, device=log_p.device).unsqueeze(-1)
-    logprob = log_p.gather(-1, targets).squeeze(-1)
-    entropy = torch.special.entr(log_p.exp()).sum(-1)
-    # A NaN distribution must not pass for one of entropy 0.
-    entropy = torch.where(torch.isfinite(logprob), entropy, torch.full_like(entropy, float("nan")))
-    return Forced(
-        logprob.cpu().numpy(), entropy.cpu().numpy(), log_p[:FORCED_TOKENS].cpu().numpy(), hidden, reason
-    )
+def _row(states: npt.NDArray[np.float32] | None, row: int) -> npt.NDArray[np.float32] | None:
+    return None if states is None else states[row]
 
 
 def request_key(prompt: Prompt, code: Encoded) -> str:

@@ -39,14 +39,18 @@ class OwnSignals:
 
     def _after(self, _module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         if self._pending is not None:
-            ids = kwargs["input_ids"] if "input_ids" in kwargs else args[0]
+            ids = kwargs.get("decoder_input_ids")
+            if ids is None:
+                ids = kwargs["input_ids"] if "input_ids" in kwargs else args[0]
             self._settle(ids[:, -1])
-        self._pending = output.logits[:, -1].float()
+        # A copy: a view would keep the logits of the whole prompt until the next step.
+        self._pending = output.logits[:, -1].to(torch.float32, copy=True)
 
     def _settle(self, chosen: torch.Tensor) -> None:
         """Turn the pending step into numbers, now that the chosen tokens are known."""
         assert self._pending is not None
         log_p = torch.log_softmax(self._pending, dim=-1)
+        chosen = chosen.to(log_p.device)
         self._logprob.append(log_p.gather(-1, chosen.unsqueeze(-1)).squeeze(-1))
         self._entropy.append(torch.special.entr(log_p.exp()).sum(-1))
         self._pending = None
@@ -59,6 +63,8 @@ class OwnSignals:
         sequences : Tensor of shape (rows, prompt + steps)
             What ``generate`` returned.
         """
+        # Some devices learn one step late that they may stop, and make a pass too many: its
+        # value lies beyond the last step and is never kept.
         if self._pending is not None:
             self._settle(sequences[:, -1])
         rows = sequences.shape[0]

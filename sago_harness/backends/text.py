@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import random
@@ -76,7 +77,8 @@ def _instance(prompt: Prompt, index: int) -> Instance:
     return Instance(
         request_type="generate_until",
         doc={},
-        arguments=(prompt.text, dict(prompt.gen_kwargs)),
+        # Some models add their end-of-sequence to the stop strings they are given.
+        arguments=(prompt.text, copy.deepcopy(dict(prompt.gen_kwargs))),
         idx=index,
         metadata=("sago", index, 1),
     )

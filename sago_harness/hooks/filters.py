@@ -24,6 +24,7 @@ from sago_harness.axes.base import Context, Measure
 from sago_harness.axes.encoders import Encoder, baseline, load_encoder
 from sago_harness.axes.mirroring import Manner, mirroring
 from sago_harness.axes.mirroring_rules import mirrors
+from sago_harness.axes.refusal import is_refusal
 from sago_harness.axes.script import is_empty
 from sago_harness.backends.base import Response
 from sago_harness.hooks.requests import numbers_of, record_line
@@ -249,10 +250,12 @@ def _as_response(record: Mapping[str, Any], text: str) -> Response:
 
 
 def _flags(record: dict[str, Any], text: str) -> None:
-    """Mark what health counts: empty and very short responses."""
+    """Mark what health counts: empty, very short and declining responses."""
     flags = record["flags"]
     if is_empty(text) and "empty" not in flags:
         flags.append("empty")
     tokens = record.get("tokens", {}).get("response")
     if tokens is not None and tokens < 4:
         flags.append("short")
+    if is_refusal(text):
+        flags.append("refused")

@@ -37,13 +37,13 @@ class TaskSampler(ContextSampler):  # type: ignore[misc]
         self._task = task
         self._id_key = id_key
         self._in_order = in_order
-        self._seed: int | None = None
+        self.seed: int | None = None
         self._exclude: str | None = None
         self._ordered: list[Mapping[str, Any]] | None = None
 
     def set_rnd(self, rnd: int | None) -> TaskSampler:
         """Set the few-shot seed."""
-        self._seed = rnd
+        self.seed = rnd
         self._ordered = None
         return self
 
@@ -75,5 +75,5 @@ class TaskSampler(ContextSampler):  # type: ignore[misc]
         return chosen
 
     def _rank(self, row: Mapping[str, Any]) -> str:
-        content = f"{self._seed}|{self._task}|{row.get(self._id_key)}"
+        content = f"{self.seed}|{self._task}|{row.get(self._id_key)}"
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()

@@ -30,7 +30,7 @@ from sago_harness.hooks.requests import REQUEST_TYPE
 from sago_harness.hooks.sampler import TaskSampler
 from sago_harness.hooks.spec import read_spec
 from sago_harness.hooks.template import system_safe
-from sago_harness.jsonsafe import clean_text, json_safe
+from sago_harness.jsonsafe import clean_text, dumps, json_safe
 from sago_harness.logs import warn_once
 from sago_harness.scores.columns import Column, task_columns
 from sago_harness.scores.composite import TaskScores, stock_documents, task_scores
@@ -50,6 +50,9 @@ POOL = "sago_fewshot"
 
 #: Under this share of scored documents a warning is given.
 COVERAGE_LIMIT = 0.8
+
+#: A sampling run with fewer canonical repeats says nothing about its own noise.
+LEAST_REPEATS = 3
 
 #: Above this share of stock answers a model's score must not be ranked.
 STOCK_LIMIT = 0.1
@@ -76,7 +79,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self.spec = read_spec(settings)
         if settings.get("repeats", 1) != 1:
             raise SagoError(
-                f"task {self.spec.task!r}: `repeats` is refused: ask for canonical_repeats in --metadata instead"
+                f"task {self.spec.task!r}: `repeats` is refused: ask for canonical_repeats in --metadata"
             )
         self.recipe = load_recipe(self.spec.recipe)
         self.families = self.recipe.count(self.spec.language)
@@ -224,6 +227,12 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             self.spec.controls,
             self.spec.seed,
         )
+        generation = self.config.generation_kwargs or {}
+        if generation.get("do_sample") and self.spec.canonical_repeats < LEAST_REPEATS:
+            warn_once(
+                "sampling moves responses by itself: ask for canonical_repeats=3 or more in --metadata, "
+                "and rank only what is left over that noise"
+            )
         self.signature = task_signature(
             self.spec,
             self.recipe,
@@ -231,7 +240,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             families=self.families,
             version=self.VERSION,
             num_fewshot=self.config.num_fewshot or 0,
-            generation=self.config.generation_kwargs or {},
+            generation=generation,
             template=bool(kwargs.get("apply_chat_template")),
             system_instruction=kwargs.get("system_instruction"),
             doc_to_text=self.config.doc_to_text,
@@ -240,16 +249,29 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             super().build_all_requests(**kwargs)
             return
         # The host's request cache knows a task by its name and shot count only, and would serve
-        # another recipe's prompts; under this name it knows everything the prompts depend on.
+        # another recipe's prompts; under this name it knows everything the requests depend on.
         name = self.config.task
-        key = json.dumps([self.signature.prompts, str(kwargs.get("samples")), kwargs.get("limit")])
-        self.config.task = f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+        self.config.task = f"{name}-{self._requests_key(rows, kwargs)}"
         try:
             super().build_all_requests(**kwargs)
         finally:
             self.config.task = name
         for instance in self._instances:
             instance.task_name = name
+
+    def _requests_key(self, rows: Sequence[Mapping[str, Any]], kwargs: Mapping[str, Any]) -> str:
+        """Hash of what a document's requests and their payloads are made of."""
+        shots = self.config.num_fewshot or 0
+        content = [
+            self.signature.as_dict(),
+            str(self.signature),
+            self.dump_config(),
+            rows,
+            list(self.dataset[POOL]) if shots else [],
+            self.sampler.seed if shots else None,
+            [kwargs.get("samples"), kwargs.get("limit")],
+        ]
+        return hashlib.sha256(dumps(content).encode()).hexdigest()[:16]
 
     def fewshot_context(self, doc: Mapping[str, Any], num_fewshot: int, **kwargs: Any) -> Any:
         """Render a prompt; the document itself is never among its examples."""
@@ -427,6 +449,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 name: {"r": e.value, "stderr": e.stderr, "n": e.n, "reason": e.reason}
                 for name, e in self._scores.relative.items()
             }
+            own["noise"] = {n: {"floor": f, "excess": e} for n, (f, e) in self._scores.noise.items()}
             own["stock_share"] = self._scores.stock_share
         config["metadata"] = {**(config.get("metadata") or {}), "sago": json_safe(own)}
         return config

@@ -16,7 +16,7 @@ from sago_harness.scores.table import Rescored, Row, rescore
 _AXIS_SENTENCES = {
     "generation": "the text of the answer moves {share} as far as it does for a different question",
     "activation": "the hidden states turn {share} as far as they do for a different question",
-    "confidence": "the probabilities of one fixed answer change {share} as much as under a different question",
+    "confidence": "the probabilities of one fixed answer change {share} as much as under another question",
     "mirroring": "the answer takes over {share} of the prompt's change of manner",
 }
 
@@ -25,6 +25,7 @@ _HEALTH = {
     "empty": "empty responses",
     "short": "responses under 4 tokens",
     "truncated": "responses that ran into the token limit",
+    "refused": "refusals",
 }
 
 
@@ -52,7 +53,7 @@ def describe_task(rows: Sequence[Row], name: str) -> str:
         f"{name}: {len(canonical)} documents, {len(variants) / max(1, len(canonical)):.0f} variants "
         f"each, {complete} scored on every measure",
         f"  stability  sago {_value(scores.sago)}, sago_core {_value(scores.sago_core)}, "
-        f"sago_text {_value(scores.sago_text)} (1 = nothing moves, 0 = every variant is like another question)",
+        f"sago_text {_value(scores.sago_text)} (1 = nothing moves, 0 = as if each were another question)",
     ]
     for axis, sentence in _AXIS_SENTENCES.items():
         estimate = scores.axes.get(axis)
@@ -62,6 +63,7 @@ def describe_task(rows: Sequence[Row], name: str) -> str:
             lines.append(f"  {axis:<11}{sentence.format(share=_share(estimate))}")
         else:
             lines.append(f"  {axis:<11}unscored ({estimate.reason})")
+    lines += _noise(scored)
     lines += _accuracy(scored)
     lines += _worst(rows, scored)
     lines += _health(canonical, scores.stock_share)
@@ -97,6 +99,12 @@ def _accuracy(scored: Rescored) -> list[str]:
     if math.isfinite(mean["flip"]):
         lines.append(f"  answers    {100 * mean['flip']:.0f} % of the variants get another answer")
     return lines
+
+
+def _noise(scored: Rescored) -> list[str]:
+    """Set the variants against repeats of the canonical prompt, where there are any."""
+    parts = [f"{name} {floor:.2f} -> {over:.2f}" for name, (floor, over) in scored.scores.noise.items()]
+    return [f"  noise      floor -> excess of the variants over it: {', '.join(parts)}"] if parts else []
 
 
 def _worst(rows: Sequence[Row], scored: Rescored) -> list[str]:

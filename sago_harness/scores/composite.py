@@ -126,6 +126,34 @@ def relative_instability(
     return Estimate(r, influence, n)
 
 
+def excess(squares: FloatArray, floors: FloatArray) -> float:
+    """Return how far the variants move beyond the noise of repeating the canonical prompt.
+
+    sqrt(max(0, mean d^2 of variants - mean d^2 of repeats)), over documents that have both.
+
+    Parameters
+    ----------
+    squares, floors : ndarray of shape (N,)
+        Mean squared distance of the variants and of the canonical repeats.
+
+    Returns
+    -------
+    float
+        In [0, 1] for distances in [0, 1]; NaN without repeats.
+
+    Examples
+    --------
+    >>> excess(np.array([0.25, 0.25]), np.array([0.09, 0.09]))
+    0.4
+    """
+    s = np.asarray(squares, dtype=np.float64)
+    f = np.asarray(floors, dtype=np.float64)
+    both = np.isfinite(s) & np.isfinite(f)
+    if not both.any():
+        return float("nan")
+    return math.sqrt(max(0.0, float(s[both].mean() - f[both].mean())))
+
+
 def clipped(estimate: Estimate) -> Estimate:
     """Hold a value to [0, 1] where an axis is formed; the influence stays as it is."""
     if not math.isfinite(estimate.value):
@@ -176,6 +204,8 @@ class TaskScores:
     axes : dict of str to Estimate
         ``generation``, ``activation``, ``confidence``, ``mirroring``; lower = more stable.
     sago, sago_core, sago_text : Estimate
+    noise : dict of str to (float, float)
+        Measure -> (noise floor, excess over it), where the canonical prompt was repeated.
     stock_share : float
         Share of documents whose canonical response equals another document's, or is empty.
     """
@@ -185,6 +215,7 @@ class TaskScores:
     sago: Estimate
     sago_core: Estimate
     sago_text: Estimate
+    noise: dict[str, tuple[float, float]]
     stock_share: float
 
     def __str__(self) -> str:
@@ -214,9 +245,12 @@ def task_scores(payloads: Sequence[Payload], measures: Mapping[str, str]) -> Tas
     TaskScores
     """
     relative: dict[str, Estimate] = {}
+    noise: dict[str, tuple[float, float]] = {}
     for name, axis in measures.items():
         if axis:
             squares, chances, floors = (_column(payloads, name, k) for k in range(3))
+            if np.isfinite(floors).any():
+                noise[name] = (math.sqrt(float(np.nanmean(floors))), excess(squares, floors))
             least = RIGID_CHANCE.get(name, 0.0)
             relative[name] = relative_instability(squares, chances, floors, least)
     relative["x_mr"] = mean_estimate(np.array([_number(p.get("x_mr")) for p in payloads]))
@@ -229,7 +263,8 @@ def task_scores(payloads: Sequence[Payload], measures: Mapping[str, str]) -> Tas
         name: stability({axis: axes.get(axis, missing) for axis in parts})
         for name, parts in COMPOSITES.items()
     }
-    return TaskScores(relative, axes, **made, stock_share=stock_share([p.get("response") for p in payloads]))
+    stock = stock_share([p.get("response") for p in payloads])
+    return TaskScores(relative, axes, **made, noise=noise, stock_share=stock)
 
 
 Payload = Mapping[str, object]

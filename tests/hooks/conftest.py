@@ -13,6 +13,17 @@ from sago_harness.logs import warn_once
 from tests import tiny
 
 
+@pytest.fixture(scope="package", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Run tiny models on one thread: more threads only wait for each other on a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(autouse=True)
 def _fresh_warnings() -> Iterator[None]:
     """Let every test see the warnings that are given once a process."""

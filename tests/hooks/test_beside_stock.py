@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,8 @@ def test_the_hosts_own_accuracy_keeps_its_aggregation(stock_folder: Path) -> Non
     # The shortest choice, red, is gold in two of six rows.
     table = values(found, "stock_colours")
     assert table["acc"] == pytest.approx(1 / 3)
-    # s / sqrt(n) of (1, 0, 0, 1, 0, 0).
-    assert table["acc_stderr"] == pytest.approx((1.6 / 6 / 6 * (5 / 5) * 6 / 6) ** 0.5, abs=0.02)
+    # s / sqrt(n) of (1, 0, 0, 1, 0, 0): squares about 1/3 sum to 4/3.
+    assert table["acc_stderr"] == pytest.approx(math.sqrt(4 / 3 / 5 / 6))
 
 
 def test_dummy_gives_text_measures_only_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:

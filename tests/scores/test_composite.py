@@ -201,3 +201,11 @@ def test_stability_flips_the_sign_of_the_error_only() -> None:
     one = mean_estimate(np.array([0.2, 0.4]))
     assert stability({"a": one}).value == pytest.approx(0.7)
     assert stability({"a": one}).stderr == pytest.approx(one.stderr)
+
+
+def test_noise_and_excess() -> None:
+    """Floor .3, variants .5: sqrt(.25 - .09) = .4; less than the floor counts as nothing."""
+    items = [{**payload(0.25, 1.0, 0.0, r), "x_bleu": [0.25, 1.0, 0.09]} for r in "ab"]
+    assert task_scores(items, AXES).noise == {"x_bleu": (pytest.approx(0.3), pytest.approx(0.4))}
+    quiet = [{**payload(0.25, 1.0, 0.0, r), "x_bleu": [0.04, 1.0, 0.09]} for r in "ab"]
+    assert task_scores(quiet, AXES).noise["x_bleu"][1] == 0.0
