@@ -17,7 +17,7 @@ else
 DEMO_FLAGS := --limit 12 --metadata recipe=quick --gen_kwargs max_gen_toks=24
 endif
 
-.PHONY: demo test lint models test-models wheel clean
+.PHONY: demo test test-slow lint models bench-memory wheel clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/pip-ready:
@@ -55,10 +55,17 @@ demo: models
 test: $(VENV)/test-ready models
 	$(BIN)/python -m pytest
 
+test-slow: $(VENV)/test-ready models
+	$(BIN)/python -m pytest -m slow
+
 lint: $(VENV)/lint-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Peak memory and time of all signals against stock text-only generation.
+bench-memory: models
+	$(BIN)/python -m tests.bench.memory
 
 wheel: $(VENV)/demo-ready
 	$(PIP) wheel -q --no-deps -w dist .

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sago_harness.axes import MEASURES
 from sago_harness.jsonsafe import dumps
+from sago_harness.variants.features import FEATURES
+from sago_harness.variants.operators import OPERATORS
 
 if TYPE_CHECKING:
     from sago_harness.hooks.spec import TaskSpec
@@ -45,7 +47,7 @@ class Signature:
         Encoder, layer and kind.
     pooling, layers : str
     measures : dict
-        Measure -> version.
+        Measure -> version, and the features that mirroring reads with theirs.
     versions : dict
         Package -> version.
     """
@@ -144,9 +146,17 @@ def task_signature(
         encoder=encoder_label(spec.encoder, spec.language),
         pooling=spec.pooling,
         layers=spec.layers,
-        measures={name: MEASURES.load(name).version for name in MEASURES},
+        measures=_measure_versions(recipe),
         versions=package_versions(),
     )
+
+
+def _measure_versions(recipe: Recipe) -> dict[str, int]:
+    """Return the versions of the measures, and of the features that the recipe's operators move."""
+    measures = {name: MEASURES.load(name).version for name in MEASURES}
+    moved = {OPERATORS.load(entry.operator).feature for entry in recipe.entries} - {None}
+    features = {f"feature:{name}": FEATURES.load(name).version for name in sorted(filter(None, moved))}
+    return measures | features
 
 
 def encoder_label(encoder: str | None, language: str) -> str:

@@ -86,3 +86,87 @@ def save(folder: Path, **options: Any) -> Path:
     model.save_pretrained(folder)
     words.save_pretrained(folder)
     return folder
+
+
+_SIZES = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 512,
+    "initializer_range": 0.3,
+}
+
+#: Name -> model class, config class, what differs from ``_SIZES`` (None = left out), where
+#: its final norm is. Windows are shorter than the prompts that the tests use.
+ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "llama": ("LlamaForCausalLM", "LlamaConfig", {}, "model.norm"),
+    "qwen2": ("Qwen2ForCausalLM", "Qwen2Config", {}, "model.norm"),
+    "qwen3": ("Qwen3ForCausalLM", "Qwen3Config", {"head_dim": 8}, "model.norm"),
+    "gemma2": ("Gemma2ForCausalLM", "Gemma2Config", {"head_dim": 8, "sliding_window": 8}, "model.norm"),
+    "gemma3": ("Gemma3ForCausalLM", "Gemma3TextConfig", {"head_dim": 8, "sliding_window": 8}, "model.norm"),
+    "mistral": ("MistralForCausalLM", "MistralConfig", {"sliding_window": 8}, "model.norm"),
+    "phi3": ("Phi3ForCausalLM", "Phi3Config", {}, "model.norm"),
+    "gpt2": (
+        "GPT2LMHeadModel",
+        "GPT2Config",
+        {"num_key_value_heads": None, "intermediate_size": None},
+        "transformer.ln_f",
+    ),
+    "gpt_neox": (
+        "GPTNeoXForCausalLM",
+        "GPTNeoXConfig",
+        {"num_key_value_heads": None},
+        "gpt_neox.final_layer_norm",
+    ),
+    "mamba": (
+        "MambaForCausalLM",
+        "MambaConfig",
+        {
+            "state_size": 8,
+            "num_attention_heads": None,
+            "num_key_value_heads": None,
+            "max_position_embeddings": None,
+            "intermediate_size": None,
+        },
+        "backbone.norm_f",
+    ),
+    "t5": (
+        "T5ForConditionalGeneration",
+        "T5Config",
+        {
+            "d_model": 32,
+            "d_ff": 64,
+            "d_kv": 8,
+            "num_layers": 3,
+            "num_heads": 4,
+            "n_positions": 512,
+            "initializer_factor": 3.0,
+            "decoder_start_token_id": 2,
+            **dict.fromkeys(_SIZES),
+        },
+        "encoder.final_layer_norm",
+    ),
+}
+
+
+def architecture(name: str, vocab: int, seed: int = 0) -> Any:
+    """Make a random model of one of ``ARCHITECTURES``, in float32."""
+    import torch
+    import transformers
+
+    model_class, config_class, changes, _ = ARCHITECTURES[name]
+    options = {key: value for key, value in {**_SIZES, **changes}.items() if value is not None}
+    torch.manual_seed(seed)
+    config = getattr(transformers, config_class)(
+        vocab_size=vocab, bos_token_id=0, eos_token_id=1, pad_token_id=2, **options
+    )
+    return getattr(transformers, model_class)(config).eval()
+
+
+def host(model: Any, words: Any, *, batch_size: int | str = 2, **options: Any) -> Any:
+    """Hand a model that is in memory to the host's ``HFLM``."""
+    from lm_eval.models.huggingface import HFLM
+
+    return HFLM(pretrained=model, tokenizer=words, batch_size=batch_size, device="cpu", **options)

@@ -83,7 +83,8 @@ class Response:
     hidden : ndarray of shape (L + 1, D), float32
         Pooled hidden states, embedding first.
     prompt_ids_digest : str
-        Identifies the token ids as sent.
+        Identifies the prompt as sent (its token ids): a variant with the canonical prompt's
+        digest never reached the model and is unscored, so every backend must fill it.
     prompt_tokens : int or None
     flags : tuple of str
         ``truncated`` (no room left), ``straddle`` (the last kept token crosses the cut),

@@ -181,6 +181,10 @@ def _execute(args: argparse.Namespace) -> None:
         message = str(error)
         if message.startswith("Tasks not found: "):
             raise _unknown_task(message.removeprefix("Tasks not found: ")) from error
+        if message.startswith("No tasks specified"):
+            raise SagoError(
+                "no task was named: --tasks sago_demo, for example (`sago tasks` lists them)"
+            ) from error
         if message.startswith(("Specify --output_path", "When `fewshot_as_multiturn`", "If --samples")):
             raise SagoError(message) from error
         raise
@@ -204,10 +208,15 @@ def _run_with_files(args: argparse.Namespace, out: Path) -> int:
 
     single = out.suffix == ".json"
     target = out.parent if single else out
-    target.mkdir(parents=True, exist_ok=True)
     staging = target / f".sago-unfinished-{os.getpid()}"
-    shutil.rmtree(staging, ignore_errors=True)
-    staging.mkdir()
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir()
+    except OSError as error:
+        raise SagoError(
+            f"--output_path {out}: {target} cannot be written to ({error.strerror}): name another folder"
+        ) from error
     args.output_path = str(staging / out.name) if single else str(staging)
     before = signal.signal(signal.SIGTERM, _stop)
     try:

@@ -180,31 +180,40 @@ def own_variants(row: Mapping[str, Any], field_name: str) -> tuple[Variant, ...]
     Raises
     ------
     SagoError
-        For a variant without text or with an unknown family.
+        For variants that are no list, and for one without text, with an unknown family, or
+        with a strength that is no number.
 
     Examples
     --------
     >>> own_variants({"variants": ["say hi"]}, "prompt")[0].family
     'human'
     """
+    document = row.get("id") or row.get("prompt")
+    given = row.get("variants") or ()
+    if not isinstance(given, list | tuple):
+        raise SagoError(f"`variants` of document {document!r} must be a list, not {type(given).__name__}")
     made = []
-    for number, item in enumerate(row.get("variants") or (), start=1):
-        entry: dict[str, Any] = {"text": item} if isinstance(item, str) else dict(item or {})
+    for number, item in enumerate(given, start=1):
+        where = f"variant {number} of document {document!r}"
+        if not isinstance(item, str | Mapping):
+            raise SagoError(f"{where} must be a text, or an object with `text`, not {type(item).__name__}")
+        entry = {"text": item} if isinstance(item, str) else dict(item)
         entry = {key: value for key, value in entry.items() if value is not None}
         if not isinstance(entry.get("text"), str):
-            raise SagoError(
-                f"variant {number} of document {row.get('id') or row.get('prompt')!r} has no `text`"
-            )
+            raise SagoError(f"{where} has no `text`")
+        strength = entry.get("strength")
+        if isinstance(strength, bool) or not isinstance(strength, int | float | None):
+            raise SagoError(f"{where}: strength {strength!r} is not a number")
         family = str(entry.get("family", "human"))
         if family not in (*SCORED_FAMILIES, *OTHER_FAMILIES[:2]):
-            raise unknown("family", family, (*SCORED_FAMILIES, *OTHER_FAMILIES[:2]), f"variant {number}")
+            raise unknown("family", family, (*SCORED_FAMILIES, *OTHER_FAMILIES[:2]), where)
         made.append(
             Variant(
                 id=str(entry.get("id", f"own{number}")),
                 family=family,
                 operator=str(entry.get("operator", "own")),
                 fields={field_name: clean_text(entry["text"])},
-                strength=entry.get("strength"),
+                strength=strength,
                 position=entry.get("position"),
                 feature=entry.get("feature"),
             )

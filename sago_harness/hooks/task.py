@@ -116,7 +116,11 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         super().__init__(config=settings)
         in_order = self._raw_source.first_n
         self.sampler = TaskSampler(
-            list(self.dataset[POOL]), task=self.spec.task, id_key=ID, in_order=in_order
+            list(self.dataset[POOL]),
+            task=self.spec.task,
+            id_key=ID,
+            content=self._example_content,
+            in_order=in_order,
         )
 
     # ------------------------------------------------------------------ documents
@@ -180,6 +184,15 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             reason=reason,
         )
 
+    def _varied_fields(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(row.get(vary.field) for vary in self.spec.vary)
+
+    def _example_content(self, row: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """What tells two examples apart; None for a row without text or without an answer."""
+        content = self._varied_fields(row)
+        filled = all(isinstance(value, str) and value.strip() for value in content)
+        return content if filled and str(self.doc_to_target(row)).strip() else None
+
     def _with_fields(self, row: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
         """Return the row with its varied parts replaced, and nothing else."""
         changed = dict(row)
@@ -209,6 +222,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             key: kwargs.get(key)
             for key in ("system_instruction", "apply_chat_template", "fewshot_as_multiturn", "chat_template")
         }
+        self._check_samples(kwargs.get("samples"))
         everywhere = self.doc_iterator(
             rank=0, world_size=1, limit=kwargs.get("limit"), samples=kwargs.get("samples")
         )
@@ -259,6 +273,15 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         for instance in self._instances:
             instance.task_name = name
 
+    def _check_samples(self, samples: Sequence[int] | None) -> None:
+        count = len(self.eval_docs)
+        outside = [index for index in samples or () if not 0 <= index < count]
+        if outside:
+            raise SagoError(
+                f"task {self.spec.task!r}: --samples names {outside[0]}, but there are {count} documents, "
+                f"0 to {count - 1}"
+            )
+
     def _requests_key(self, rows: Sequence[Mapping[str, Any]], kwargs: Mapping[str, Any]) -> str:
         """Hash of what a document's requests and their payloads are made of."""
         shots = self.config.num_fewshot or 0
@@ -275,7 +298,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
 
     def fewshot_context(self, doc: Mapping[str, Any], num_fewshot: int, **kwargs: Any) -> Any:
         """Render a prompt; the document itself is never among its examples."""
-        self.sampler.leave_out(doc.get(ID))
+        # A variant is left out by what its document was before it was varied.
+        self.sampler.leave_out(doc.get(ID), self._varied_fields(self._rows_by_id.get(str(doc.get(ID)), doc)))
         return super().fewshot_context(doc, num_fewshot=num_fewshot, **kwargs)
 
     def construct_requests(self, doc: Mapping[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:
@@ -295,6 +319,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 requests.append((self._render(varied), self._payload(document, variant, "variant")))
             requests += self._controls(document) + self._repeats(document, made.variants[0], ctx)
         gen_kwargs = self.config.generation_kwargs or {}
+        for prompt, payload in requests:
+            payload["prompt_hash"] = _prompt_hash(prompt)
         return [
             Instance(
                 request_type=REQUEST_TYPE,
@@ -453,6 +479,12 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             own["stock_share"] = self._scores.stock_share
         config["metadata"] = {**(config.get("metadata") or {}), "sago": json_safe(own)}
         return config
+
+
+def _prompt_hash(prompt: Any) -> str:
+    """Identify a prompt as it is sent; the host's own hash covers a document's first request only."""
+    text = prompt if isinstance(prompt, str) else json.dumps(prompt, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _golds(value: Any) -> list[str]:

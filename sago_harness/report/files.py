@@ -33,8 +33,8 @@ def publish(staging: Path, target: Path) -> list[Path]:
     Raises
     ------
     SagoError
-        If the results are missing or a file is not whole (a full disk, for example);
-        nothing is moved then.
+        If the results are missing, a file is not whole (a full disk, for example), or one
+        cannot be written or moved; nothing is left in ``target`` then.
     """
     results = sorted(staging.rglob("*.json"))
     if not results:
@@ -51,18 +51,31 @@ def publish(staging: Path, target: Path) -> list[Path]:
                     f"{found} of {count} samples of task {task!r} were written to {target}: "
                     "is the disk full? (the log above says why)"
                 )
-    for path in sorted(staging.rglob("samples_*.jsonl")):
-        rows = read_samples(path)
-        if rows:
-            write_parquet(
-                rows, path.with_name(path.name.replace("samples_", "records_")).with_suffix(".parquet")
-            )
-    moved = []
-    for path in sorted(p for p in staging.rglob("*") if p.is_file()):
-        place = target / path.relative_to(staging)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        path.replace(place)
-        moved.append(place)
+    try:
+        for path in sorted(staging.rglob("samples_*.jsonl")):
+            rows = read_samples(path)
+            if rows:
+                records = path.name.replace("samples_", "records_", 1)
+                write_parquet(rows, path.with_name(records).with_suffix(".parquet"))
+        return _move(sorted(p for p in staging.rglob("*") if p.is_file()), staging, target)
+    except OSError as error:
+        raise SagoError(f"the results could not be written to {target}: {error.strerror or error}") from error
+
+
+def _move(files: Sequence[Path], staging: Path, target: Path) -> list[Path]:
+    """Rename all files into place, or none."""
+    places = [target / path.relative_to(staging) for path in files]
+    for folder in {place.parent for place in places}:
+        folder.mkdir(parents=True, exist_ok=True)
+    moved: list[Path] = []
+    try:
+        for path, place in zip(files, places, strict=True):
+            os.replace(path, place)
+            moved.append(place)
+    except OSError:
+        for place in moved:
+            place.unlink(missing_ok=True)
+        raise
     return moved
 
 

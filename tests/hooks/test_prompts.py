@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sago_harness.errors import SagoError
 from sago_harness.hooks.template import keeps_system, merge_system, system_safe
 from tests import tiny
 from tests.hooks.hosts import DEMO, Scripted, build, evaluate, prompts, write_yaml
@@ -97,9 +98,7 @@ def test_a_span_that_is_not_there_is_a_reason(quiz_folder: Path) -> None:
 
 
 def test_two_varied_fields_change_together_and_the_rest_stays(tmp_path: Path) -> None:
-    body = (
-        'vary: [setting, question]\ndoc_to_text: "{{setting}} || {{fixed}} || {{question}}"\ndoc_to_target: ""\n'
-    )
+    body = 'vary: [setting, question]\ndoc_to_text: "{{setting}} || {{fixed}} || {{question}}"\ndoc_to_target: ""\n'
     rows = [
         {
             "setting": f"The {animal} sits in the old barn.",
@@ -142,30 +141,22 @@ def test_examples_are_the_same_for_all_documents_variants_and_controls() -> None
     assert all(len(found) == 1 for found in examples.values())
     common = {next(iter(found)) for found in examples.values()}
     assert all(len(found) == 2 for found in common)
-    assert len(common) == 1, "none of the first six documents is among the two examples of this seed"
+    # Two documents may be examples themselves and get the next one in their own place.
+    assert 1 <= len(common) <= 3
 
 
-def test_a_document_is_never_its_own_example_and_the_others_stay() -> None:
-    """With five of six rows as examples every document would be its own."""
-    task = built("sago_demo_facts", 23)
-    order: list[str] | None = None
+def test_a_document_is_never_its_own_example() -> None:
+    """With all others as examples, a document that could be its own would be one."""
+    task = built("sago_demo_facts", 23, limit=8)
     by_question = {row["question"]: row["sago_id"] for row in task.eval_docs}
     for document, made in prompts(task).items():
         for variant, prompt in made.items():
             if variant.startswith("control"):
                 continue
-            *shots, _ = prompt.split("\n\n")
+            shots = prompt.split("\n\n")[:-1]
             names = [by_question[shot.removeprefix("Q: ").split("\nA:")[0]] for shot in shots]
             assert len(names) == 23
-            assert document not in names
-            full = names if order is None else [name for name in order if name != document]
-            if order is None and document == names[0]:
-                continue
-            if order is None:
-                order = [*names, document]  # the whole order, its own place not yet known
-            else:
-                known = [name for name in names if name in full]
-                assert sorted(known) == sorted(full)
+            assert {document, *names} == set(by_question.values())
 
 
 def test_the_order_of_examples_is_one_order_minus_the_document() -> None:
@@ -175,7 +166,9 @@ def test_the_order_of_examples_is_one_order_minus_the_document() -> None:
     for document, made in prompts(task).items():
         shots = made["canonical"].split("\n\n")[:-1]
         found[document] = [by_question[shot.removeprefix("Q: ").split("\nA:")[0]] for shot in shots]
-    usual = max((tuple(names) for names in found.values()), key=lambda t: list(map(tuple, found.values())).count(t))
+    usual = max(
+        (tuple(names) for names in found.values()), key=lambda t: list(map(tuple, found.values())).count(t)
+    )
     assert sum(tuple(names) == usual for names in found.values()) == 21
     for document, names in found.items():
         if document in usual:
@@ -199,10 +192,24 @@ def test_an_exact_copy_of_the_document_may_be_no_example(tmp_path: Path) -> None
             assert not any(own in example for example in examples), (document, variant, prompt)
 
 
-def test_too_few_examples_is_one_line() -> None:
-    from sago_harness.errors import SagoError
+def test_rows_without_text_or_answer_are_no_examples(tmp_path: Path) -> None:
+    body = 'vary: prompt\ndoc_to_text: "{{prompt}}"\ndoc_to_target: "{{gold or \'\'}}"\n'
+    rows: list[dict[str, Any]] = [{"prompt": f"Is the {thing} green in May?", "gold": "no"} for thing in "ab"]
+    rows += [
+        {"prompt": None, "gold": "no"},
+        {"prompt": " ", "gold": "no"},
+        {"prompt": "Is it so?", "gold": None},
+    ]
+    folder = write_yaml(tmp_path / "gaps", "gaps", body, rows)
+    for made in prompts(built("gaps", 1, folder)).values():
+        for prompt in made.values():
+            assert "green in May? no\n\n" in prompt
+    with pytest.raises(SagoError, match="only 1 other examples with an answer"):
+        built("gaps", 2, folder)
 
-    with pytest.raises(SagoError, match="--num_fewshot 24, but only 23 other examples"):
+
+def test_too_few_examples_is_one_line() -> None:
+    with pytest.raises(SagoError, match="--num_fewshot 24, but only 23 other examples with an answer"):
         built("sago_demo_facts", 24, limit=1)
 
 

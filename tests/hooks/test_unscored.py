@@ -42,7 +42,9 @@ def test_document_values_with_gaps(caplog: pytest.LogCaptureFixture) -> None:
 def test_a_small_gap_is_information_not_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         build("sago_demo_facts").aggregation()["x_act"]([0.5] * 9 + [None])
-    assert [r.levelno for r in caplog.records if "9 of 10 documents scored" in r.getMessage()] == [logging.INFO]
+    assert [r.levelno for r in caplog.records if "9 of 10 documents scored" in r.getMessage()] == [
+        logging.INFO
+    ]
 
 
 def test_not_scored_swallows_a_groups_mean() -> None:
@@ -102,7 +104,9 @@ def test_a_prompt_longer_than_the_context_is_unscored(
     english_lm: Any, tmp_path: Path, minilm: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     rows = [{"prompt": "Where does the sun rise in the morning? " * 60}]
-    rows += [{"prompt": f"Which number comes after {word}, and why is that?"} for word in ("one", "two", "six")]
+    rows += [
+        {"prompt": f"Which number comes after {word}, and why is that?"} for word in ("one", "two", "six")
+    ]
     folder = write_yaml(tmp_path / "long", "long", BODY, rows)
     with caplog.at_level(logging.WARNING):
         found = evaluate(english_lm, "long", folders=[folder])
