@@ -48,7 +48,11 @@ def tokenizer(template: str | None = CHAT_TEMPLATE, *, add_bos: bool = False, vo
     if add_bos:
         made.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
     fast = PreTrainedTokenizerFast(
-        tokenizer_object=made, bos_token="<s>", eos_token="</s>", pad_token="<pad>", model_max_length=10**30
+        tokenizer_object=made,
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        model_max_length=int(1e30),
     )
     if template:
         fast.chat_template = template
@@ -142,7 +146,7 @@ ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any], str]] = {
             "num_layers": 3,
             "num_heads": 4,
             "n_positions": 512,
-            "initializer_factor": 3.0,
+            "initializer_factor": 1.5,
             "decoder_start_token_id": 2,
             **dict.fromkeys(_SIZES),
         },

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from sago_harness.axes.encoders.base import Encoder, Missing
-    from sago_harness.backends.base import Response
+    from sago_harness.data import Response
 
 AXES: tuple[str, ...] = ("generation", "activation", "confidence", "mirroring")
 

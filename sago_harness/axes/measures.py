@@ -15,7 +15,7 @@ from sago_harness.axes.encoders.base import Missing
 from sago_harness.axes.generation import bert_raw_delta, bleu_raw_delta, generation_distances
 
 if TYPE_CHECKING:
-    from sago_harness.backends.base import Response
+    from sago_harness.data import Response
 
 _NAN = float("nan")
 

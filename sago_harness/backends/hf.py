@@ -95,8 +95,15 @@ class HFBackend(Backend):
 
     @classmethod
     def accepts(cls, lm: Any) -> bool:
-        """Any Hugging Face text model of the host; multimodal ones give text only."""
-        return isinstance(lm, HFLM) and not getattr(lm, "MULTIMODAL", False)
+        """Any Hugging Face text model of the host; multimodal ones give text only.
+
+        So do adapters that set virtual tokens before the prompt: generation and a forward pass
+        place them differently, so that forced values would not be those of the generated text.
+        """
+        if not isinstance(lm, HFLM) or getattr(lm, "MULTIMODAL", False):
+            return False
+        adapter = getattr(lm.model, "active_peft_config", None)
+        return not getattr(adapter, "is_prompt_learning", False)
 
     def _inner(self) -> Any:
         """The module whose ``generate`` runs: under an adapter, the base model."""

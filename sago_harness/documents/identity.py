@@ -41,13 +41,20 @@ def name_rows(
     >>> name_rows([{"id": 7}, {"id": 7}, {"id": 8}], ["q"], "id")
     ['7', '7#2', '8']
     """
-    seen: dict[str, int] = {}
-    names = []
+    bases = []
     for row in rows:
         own = row.get(id_field) if id_field else None
-        name = str(own) if own not in (None, "") else content_id(row.get(field) for field in fields)
-        seen[name] = seen.get(name, 0) + 1
-        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+        bases.append(str(own) if own not in (None, "") else content_id(row.get(field) for field in fields))
+    taken = set(bases)
+    last: dict[str, int] = {}
+    names = []
+    for base in bases:
+        number = last.get(base, 0) + 1
+        # Another row may be called `a#2` by its own id.
+        while number > 1 and f"{base}#{number}" in taken:
+            number += 1
+        last[base] = number
+        names.append(base if number == 1 else f"{base}#{number}")
     return names
 
 

@@ -165,7 +165,8 @@ class Source:
             raise SagoError(f"task {self.spec.task!r}: {where} holds no documents")
         for vary in self.spec.vary:
             if all(row.get(vary.field) is None for row in rows):
-                known = {key for row in rows[:100] for key in row}
+                # A column that is empty everywhere would be no help.
+                known = {key for row in rows[:100] for key, value in row.items() if value is not None}
                 raise unknown("field to vary", vary.field, known, f"task {self.spec.task!r}, {where}")
 
 

@@ -19,6 +19,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.registry import get_aggregation
 from lm_eval.api.task import ConfigurableTask
 
+from sago_harness import pipeline
 from sago_harness.axes import measures_for
 from sago_harness.axes.encoders import Missing, load_encoder
 from sago_harness.axes.encoders.spec import default_spec, parse_spec
@@ -33,11 +34,9 @@ from sago_harness.hooks.template import system_safe
 from sago_harness.jsonsafe import clean_text, dumps, json_safe
 from sago_harness.logs import warn_once
 from sago_harness.scores.columns import Column, task_columns
-from sago_harness.scores.composite import TaskScores, stock_documents, task_scores
-from sago_harness.scores.document import document_metrics
+from sago_harness.scores.composite import TaskScores, stock_documents
 from sago_harness.signature import task_signature
 from sago_harness.variants.base import OTHER_FAMILIES
-from sago_harness.variants.build import build
 from sago_harness.variants.recipe import load_recipe
 
 log = logging.getLogger(__name__)
@@ -305,7 +304,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
     def construct_requests(self, doc: Mapping[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:
         """Return the document's requests: canonical, variants, controls, repeats, in this order."""
         document = self.document(doc)
-        made = build(document, self.recipe, self.spec.seed)
+        made = pipeline.expand(document, self.recipe, self.spec.seed)
         for reject in made.rejects:
             log.debug("[%s] %s: variant %s: %s", self.spec.task, document.id, reject.id, reject.reason)
         requests = [(ctx, self._payload(document, made.variants[0], "canonical"))]
@@ -415,7 +414,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         if self._predict_only:
             return {"bypass": None}
         records = [json.loads(record) for record in results]
-        values = document_metrics(records, self.measures, self.families, self.own_families)
+        values = pipeline.reduce(records, self.measures, self.families, self.own_families)
         metrics: dict[str, Any] = {}
         for column in self.columns:
             metrics[column.name] = values.get(column.name)
@@ -440,7 +439,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 level = logging.WARNING if scored < COVERAGE_LIMIT * len(items) else logging.INFO
                 log.log(level, "%s: %d of %d documents scored", name, scored, len(items))
         if column.name == "sago":
-            self._scores = task_scores(items, self.measures)
+            self._scores = pipeline.score(items, self.measures)
             self._warn_stock(items)
         return get_aggregation(f"sago_{column.name}")(items)
 
@@ -450,7 +449,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             stock = stock_documents([item["response"] for item in items])
             rest = [item for item, mark in zip(items, stock, strict=True) if not mark]
             others = (
-                f"sago over the other {len(rest)}: {task_scores(rest, self.measures).sago}" if rest else ""
+                f"sago over the other {len(rest)}: {pipeline.score(rest, self.measures).sago}" if rest else ""
             )
             log.warning(
                 "[%s] %d of %d documents have a stock answer (empty, or the same as another document's): "

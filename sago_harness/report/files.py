@@ -8,6 +8,7 @@ into place.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def _move(files: Sequence[Path], staging: Path, target: Path) -> list[Path]:
     moved: list[Path] = []
     try:
         for path, place in zip(files, places, strict=True):
-            os.replace(path, place)
+            path.replace(place)
             moved.append(place)
     except OSError:
         for place in moved:

@@ -34,7 +34,7 @@ def test_batches_change_nothing(case: tuple[str, Any, list[Any]], batch_size: in
         assert one.kept_ids == other.kept_ids
         for signal in ("own_logprob", "own_entropy", "forced_logprob", "forced_entropy"):
             np.testing.assert_allclose(getattr(one, signal), getattr(other, signal), atol=1e-4)
-        # T5's weights are drawn so large that its states are in the hundreds.
+        # T5's states grow large.
         np.testing.assert_allclose(one.hidden, other.hidden, atol=1e-4, rtol=1e-5 if name == "t5" else 0)
 
 

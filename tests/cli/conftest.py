@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,20 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def _host_log() -> Iterator[None]:
+    """Undo the host's set-up of its log: its handler would outlive the captured stream."""
+    import lm_eval.utils
+
+    yield
+    logger = logging.getLogger("lm_eval")
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+    logger.propagate = True
+    logger.setLevel(logging.NOTSET)
+    lm_eval.utils._LOGGING_CONFIGURED = False
 
 
 @pytest.fixture

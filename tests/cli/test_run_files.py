@@ -226,15 +226,15 @@ def test_no_results_at_all_are_noticed(tmp_path: Path) -> None:
 
 
 def test_a_move_that_fails_takes_the_others_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replace = os.replace
+    replace = Path.replace
 
-    def second_fails(source: Any, place: Any) -> None:
-        if "samples" in str(source):
+    def second_fails(self: Path, place: Any) -> Path:
+        if "samples" in self.name:
             raise OSError(errno.EIO, "Input/output error")
-        replace(source, place)
+        return replace(self, place)
 
-    monkeypatch.setattr(os, "replace", second_fails)
-    with pytest.raises(SagoError, match="could not be written to .*Input/output error"):
+    monkeypatch.setattr(Path, "replace", second_fails)
+    with pytest.raises(SagoError, match=r"could not be written to .*Input/output error"):
         publish(staged(tmp_path / "s" / "m", 1).parent, tmp_path / "out")
     assert left_in(tmp_path / "out") == []
 

@@ -81,7 +81,8 @@ def write_yaml(folder: Path, name: str, body: str, rows: Sequence[Mapping[str, A
     head = (
         "class: !function sago_harness.hooks.task.SagoTask\n"
         f"task: {name}\nshipped: {name}.jsonl\nlanguage: en\nrecipe: quick\noutput_type: generate_until\n"
-        "test_split: test\nfewshot_split: test\ngeneration_kwargs: {until: [], do_sample: false, max_gen_toks: 12}\n"
+        "test_split: test\nfewshot_split: test\n"
+        "generation_kwargs: {until: [], do_sample: false, max_gen_toks: 12}\n"
         "metadata: {version: 1.0}\n"
     )
     (folder / f"{name}.yaml").write_text(head + body, encoding="utf-8")

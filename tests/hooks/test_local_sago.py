@@ -195,7 +195,7 @@ def test_a_bad_file_is_told_in_one_line(case: str, tmp_path: Path) -> None:
 
 def test_variants_that_are_no_list_are_told_in_one_line(tmp_path: Path) -> None:
     for value in ("just a text", 5, [7], {"text": "q"}):
-        with pytest.raises(SagoError, match="must be a (list|text)"):
+        with pytest.raises(SagoError, match=r"must be a (list|text)"):
             manager(save(tmp_path / "odd.jsonl", [{"prompt": "p", "variants": value}])).load([TASK])
 
 

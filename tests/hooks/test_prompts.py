@@ -98,7 +98,10 @@ def test_a_span_that_is_not_there_is_a_reason(quiz_folder: Path) -> None:
 
 
 def test_two_varied_fields_change_together_and_the_rest_stays(tmp_path: Path) -> None:
-    body = 'vary: [setting, question]\ndoc_to_text: "{{setting}} || {{fixed}} || {{question}}"\ndoc_to_target: ""\n'
+    body = (
+        'vary: [setting, question]\ndoc_to_target: ""\n'
+        'doc_to_text: "{{setting}} || {{fixed}} || {{question}}"\n'
+    )
     rows = [
         {
             "setting": f"The {animal} sits in the old barn.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +186,7 @@ def request_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def contexts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def contexts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of documents whose requests are constructed anew."""
     from sago_harness.hooks.task import SagoTask
 
@@ -199,7 +198,7 @@ def contexts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return construct(self, doc, ctx, **kwargs)
 
     monkeypatch.setattr(SagoTask, "construct_requests", counting)
-    yield made
+    return made
 
 
 def test_the_second_run_is_served_from_the_request_cache(request_cache: Path, contexts: list[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sago_harness.errors import SagoError
 from sago_harness.taskfiles import task_files
-from tests.hooks.hosts import DEMO, build, evaluate, manager, values, Scripted
+from tests.hooks.hosts import DEMO, Scripted, build, evaluate, manager, values
 
 #: Rows as the hub's pages show them, with the fields of each data set.
 HUB_ROWS: dict[str, list[dict[str, Any]]] = {
@@ -163,12 +163,12 @@ def test_without_hub_and_copy_one_line_names_data_set_and_remedies(
 def test_a_copy_with_other_columns_is_told(tmp_path: Path) -> None:
     (tmp_path / "nq").mkdir()
     (tmp_path / "nq" / "rows.jsonl").write_text('{"questions": "who?", "answer": ["me"]}\n', encoding="utf-8")
-    with pytest.raises(SagoError, match="no column 'question'.*nearest: questions"):
+    with pytest.raises(SagoError, match=r"no column 'question'.*nearest: questions"):
         manager({"data_dir": str(tmp_path)}).load(["sago_nq"])
 
 
 def test_a_data_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SagoError, match="data folder .*nowhere does not exist"):
+    with pytest.raises(SagoError, match=r"data folder .*nowhere does not exist"):
         manager({"data_dir": str(tmp_path / "nowhere")}).load(["sago_nq"])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sago_harness.hooks.metrics import NotScored, document_mean
+from tests import tiny
 from tests.hooks.hosts import Scripted, build, evaluate, records, values, write_yaml
 
 BODY = 'vary: prompt\ndoc_to_text: "{{prompt}}"\ndoc_to_target: ""\n'
@@ -145,14 +146,29 @@ def test_variants_equal_to_the_canonical_prompt_are_no_evidence(tmp_path: Path, 
     assert [sample["x_bleu"] is None for sample in found["samples"]["digits"]] == [True, True, False]
 
 
-def test_a_variant_that_does_not_reach_the_model_is_flagged(tmp_path: Path, minilm: Path) -> None:
+def test_a_variant_that_does_not_reach_the_model_is_no_evidence(tmp_path: Path, minilm: Path) -> None:
     """A tokenizer that drops extra white space sends the canonical ids again."""
-    from sago_harness.backends.base import Response
-    from sago_harness.hooks.requests import condense
+    from lm_eval.models.huggingface import HFLM
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
 
-    same = [Response(text="a b", prompt_ids_digest="d") for _ in range(3)]
-    roles = ("canonical", "variant", "control")
-    found = condense(same, [{"role": role} for role in roles])
-    assert [("noop_tokens" in numbers["flags"]) for numbers in found] == [False, True, False]
-    assert found[1]["text_reason"] == "noop_tokens"
-    assert found[1]["reasons"]["x_act"] == "noop_tokens"
+    made = Tokenizer(models.WordLevel(unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = ["<s>", "</s>", "<pad>", "<unk>"]
+    made.train_from_iterator(tiny.corpus(), trainers.WordLevelTrainer(vocab_size=400, special_tokens=special))
+    words = PreTrainedTokenizerFast(
+        tokenizer_object=made, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
+    )
+    words.save_pretrained(tmp_path)
+    tiny.llama(len(words)).save_pretrained(tmp_path)
+    lm = HFLM(pretrained=str(tmp_path), device="cpu", dtype="float32", batch_size=8)
+    found = evaluate(lm, "sago_demo_facts", limit=3)
+    for rows in records(found, "sago_demo_facts").values():
+        for row in rows:
+            noop = row["operator"] == "spaces"
+            assert ("noop_tokens" in row["flags"]) == noop
+            if noop:
+                assert {row["reasons"][name] for name in ("x_bleu", "x_act", "x_prob")} == {"noop_tokens"}
+                assert row["distances"]["x_bleu"] is row["distances"]["x_act"] is None
+    # The recipe has two variants of noise and asks for both.
+    assert values(found, "sago_demo_facts")["x_act"] == "N/A"

@@ -1,0 +1,1 @@
+"""One of each, from outside the project."""
