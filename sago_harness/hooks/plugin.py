@@ -6,6 +6,7 @@ hide every built-in one.
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from typing import Any
 
@@ -29,7 +30,18 @@ def load() -> None:
         filter_registry.register("sago", target="sago_harness.hooks.filters:DistanceFilter")
     if "sago-hf" not in model_registry:
         model_registry.register("sago-hf", target="sago_harness.backends.sago_hf:SagoHF")
+    _share_log()
     _let_wildcards_match_groups()
+
+
+def _share_log() -> None:
+    """Write through the host's handlers, where it has set any up, at the host's level."""
+    host, ours = logging.getLogger("lm_eval"), logging.getLogger("sago_harness")
+    for handler in host.handlers:
+        if handler not in ours.handlers:
+            ours.addHandler(handler)
+    if ours.level == logging.NOTSET:
+        ours.setLevel(host.level)
 
 
 def _let_wildcards_match_groups() -> None:

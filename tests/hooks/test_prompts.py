@@ -228,6 +228,64 @@ def test_examples_depend_on_the_few_shot_seed_and_the_task_only() -> None:
     assert len({first(seed) for seed in range(6)}) > 1
 
 
+def hub_like(folder: Path, body: str = "") -> Path:
+    """A task whose examples come from a split of their own, read as a hub data set is."""
+    splits = {
+        "test": ["Is ice cold to touch?", "Is the sea wide and deep?", "Is a stone hard to bite?"],
+        "train": ["Is ice cold to touch?", "Is fire hot in winter?", "Is snow white at night?"],
+    }
+    folder.mkdir()
+    for split, questions in splits.items():
+        rows = [json.dumps({"question": q, "gold": f"{split} yes"}) + "\n" for q in questions]
+        (folder / f"{split}.jsonl").write_text("".join(rows), encoding="utf-8")
+    files = "{" + ", ".join(f"{split}: {folder / split}.jsonl" for split in splits) + "}"
+    (folder / "apart.yaml").write_text(
+        "class: !function sago_harness.hooks.task.SagoTask\ntask: apart\nlanguage: en\nrecipe: quick\n"
+        f"dataset_path: json\ndataset_kwargs: {{data_files: {files}}}\n"
+        "test_split: test\nfewshot_split: train\noutput_type: generate_until\nvary: question\n"
+        'doc_to_text: "{{question}}"\ndoc_to_target: "{{gold}}"\n'
+        "generation_kwargs: {until: [], do_sample: false, max_gen_toks: 12}\nmetadata: {version: 1.0}\n" + body,
+        encoding="utf-8",
+    )
+    return folder
+
+
+def test_examples_of_another_split_are_never_a_copy_of_the_document(tmp_path: Path) -> None:
+    task = built("apart", 2, hub_like(tmp_path / "apart"))
+    for instance in task.instances:
+        prompt, _, payload = instance.arguments
+        examples = prompt.split("\n\n")[:-1]
+        assert len(examples) == 2
+        assert all(example.endswith("train yes") for example in examples)
+        shown = payload["partner"] if payload["role"] == "control" else payload["document"]
+        own = next(row["question"] for row in task.eval_docs if row["sago_id"] == shown)
+        assert not any(own in example for example in examples)
+
+
+def test_first_n_keeps_the_order_of_the_split(tmp_path: Path) -> None:
+    folder = hub_like(tmp_path / "apart", "fewshot_config: {sampler: first_n}\n")
+    task = built("apart", 2, folder)
+    for document, made in prompts(task).items():
+        own = next(row["question"] for row in task.eval_docs if row["sago_id"] == document)
+        pool = [q for q in ("Is ice cold to touch?", "Is fire hot in winter?", "Is snow white at night?") if q != own]
+        assert [e.removesuffix(" train yes") for e in made["canonical"].split("\n\n")[:-1]] == pool[:2]
+
+
+def test_a_prefix_of_the_answer_stays_behind_every_variant(tmp_path: Path) -> None:
+    folder = hub_like(tmp_path / "apart", 'gen_prefix: "I say:"\n')
+    task = built("apart", 1, folder)
+    for instance in task.instances:
+        prompt, _, payload = instance.arguments
+        assert prompt.endswith(payload["text"] + " I say:")
+    task = built("apart", 1, folder, apply_chat_template=True, fewshot_as_multiturn=True, chat_template=chat)
+    for instance in task.instances:
+        turns, generation = json.loads(instance.arguments[0])
+        assert [turn["role"] for turn in turns] == ["user", "assistant", "user", "assistant"]
+        assert turns[-1]["content"] == "I say:"
+        assert turns[-2]["content"] == instance.arguments[2]["text"]
+        assert generation is False
+
+
 @pytest.mark.parametrize("multiturn", [True, False])
 def test_chat_roles_alternate_and_the_last_turn_is_the_document(multiturn: bool) -> None:
     task = built(
