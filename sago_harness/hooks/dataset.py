@@ -222,9 +222,9 @@ def own_variants(row: Mapping[str, Any], field_name: str) -> tuple[Variant, ...]
     return tuple(made)
 
 
-def has_family(row: Mapping[str, Any], family: str) -> bool:
-    """Say whether a row brings variants of a family."""
-    return any(variant.family == family for variant in own_variants(row, "prompt"))
+def brought_families(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the families of the variants that rows bring."""
+    return {variant.family for row in rows for variant in own_variants(row, "prompt")}
 
 
 def uniform(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

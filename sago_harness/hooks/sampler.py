@@ -86,7 +86,8 @@ class TaskSampler(ContextSampler):  # type: ignore[misc]
                 chosen.append(row)
         if len(chosen) < n:
             raise SagoError(
-                f"task {self._task!r}: --num_fewshot {n}, but only {len(chosen)} other examples with an answer are there"
+                f"task {self._task!r}: --num_fewshot {n}, but only {len(chosen)} other examples "
+                "with an answer are there"
             )
         return chosen
 

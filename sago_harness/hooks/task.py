@@ -86,9 +86,14 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self.measures = {measure.name: measure.axis for measure in measures_for(kind)}
         self._raw_source = dataset.Source.of(self.spec, settings)
         rows = self._raw_source.rows()
-        own = tuple(
-            family for family in OTHER_FAMILIES if any(dataset.has_family(row, family) for row in rows)
-        )
+        brought = dataset.brought_families(rows)
+        own = tuple(family for family in OTHER_FAMILIES if family in brought)
+        unscored = sorted(brought - set(own) - set(self.families))
+        if unscored:
+            warn_once(
+                f"task {self.spec.task!r}: variants of family {', '.join(unscored)} are recorded "
+                f"but in no score: recipe {self.recipe.name!r} has none of that family"
+            )
         self.columns: list[Column] = task_columns(
             self.measures,
             gold=bool(self.spec.answers) and any(_golds(row.get(self.spec.answers or "")) for row in rows),

@@ -33,6 +33,7 @@ _PLAIN = (
     "text",
     "partner",
     "repeat",
+    "prompt_hash",
     "response_hash",
     "prompt_change",
     "text_reason",

@@ -101,6 +101,28 @@ def test_an_own_variant_of_a_scored_family_joins_the_score(tmp_path: Path, minil
         assert sample["x_bleu"] == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_family_that_the_recipe_lacks_is_recorded_and_said_to_be_in_no_score(
+    tmp_path: Path, minilm: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    recipe = tmp_path / "noise.yaml"
+    recipe.write_text(
+        "name: noise\nversion: 1\nvariants:\n  - {operator: spaces, strength: 5, position: throughout}\n",
+        encoding="utf-8",
+    )
+    extra = {"variants": [{"text": "yo, legs?", "family": "register"}]}
+    found = evaluate(
+        Scripted(echo), TASK, {**save(tmp_path / "r.jsonl", questions(**extra)), "recipe": str(recipe)}
+    )
+    plain = evaluate(Scripted(echo), TASK, {**save(tmp_path / "p.jsonl", questions()), "recipe": str(recipe)})
+    assert values(found, TASK)["x_bleu"] == values(plain, TASK)["x_bleu"]
+    assert all(any(row["family"] == "register" for row in rows) for rows in records(found, TASK).values())
+    told = [r.getMessage() for r in caplog.records if "in no score" in r.getMessage()]
+    assert told == [
+        "task 'local_sago': variants of family register are recorded but in no score: "
+        "recipe 'noise' has none of that family"
+    ]
+
+
 def test_another_language_has_columns_of_its_own(tmp_path: Path, minilm: Path) -> None:
     rows = questions(variants=[{"text": "Wie viele Beine?", "family": "language"}])
     table = values(evaluate(Scripted(echo), TASK, save(tmp_path / "l.jsonl", rows)), TASK)

@@ -244,7 +244,8 @@ def hub_like(folder: Path, body: str = "") -> Path:
         f"dataset_path: json\ndataset_kwargs: {{data_files: {files}}}\n"
         "test_split: test\nfewshot_split: train\noutput_type: generate_until\nvary: question\n"
         'doc_to_text: "{{question}}"\ndoc_to_target: "{{gold}}"\n'
-        "generation_kwargs: {until: [], do_sample: false, max_gen_toks: 12}\nmetadata: {version: 1.0}\n" + body,
+        "generation_kwargs: {until: [], do_sample: false, max_gen_toks: 12}\nmetadata: {version: 1.0}\n"
+        + body,
         encoding="utf-8",
     )
     return folder
@@ -267,7 +268,11 @@ def test_first_n_keeps_the_order_of_the_split(tmp_path: Path) -> None:
     task = built("apart", 2, folder)
     for document, made in prompts(task).items():
         own = next(row["question"] for row in task.eval_docs if row["sago_id"] == document)
-        pool = [q for q in ("Is ice cold to touch?", "Is fire hot in winter?", "Is snow white at night?") if q != own]
+        pool = [
+            q
+            for q in ("Is ice cold to touch?", "Is fire hot in winter?", "Is snow white at night?")
+            if q != own
+        ]
         assert [e.removesuffix(" train yes") for e in made["canonical"].split("\n\n")[:-1]] == pool[:2]
 
 

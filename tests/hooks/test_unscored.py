@@ -155,7 +155,9 @@ def test_a_variant_that_does_not_reach_the_model_is_no_evidence(tmp_path: Path, 
     made = Tokenizer(models.WordLevel(unk_token="<unk>"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
     special = ["<s>", "</s>", "<pad>", "<unk>"]
-    made.train_from_iterator(tiny.corpus(), trainers.WordLevelTrainer(vocab_size=5000, special_tokens=special))
+    made.train_from_iterator(
+        tiny.corpus(), trainers.WordLevelTrainer(vocab_size=5000, special_tokens=special)
+    )
     words = PreTrainedTokenizerFast(
         tokenizer_object=made, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
     )
