@@ -135,6 +135,14 @@ def _saved(folder: Path) -> list[Row]:
     return [json_safe(row) for row in data]
 
 
+def _client_errors() -> tuple[type[Exception], ...]:
+    """What the hub's client raises where a proxy refuses; older clients raise an OSError."""
+    import huggingface_hub.utils
+
+    client = getattr(huggingface_hub.utils, "httpx", None)
+    return (client.HTTPError,) if client is not None else ()
+
+
 def read_hub(
     path: str, name: str | None, split: str, task: str, folder: str | None, **kwargs: Any
 ) -> list[Row]:
@@ -149,7 +157,7 @@ def read_hub(
 
     try:
         data = datasets.load_dataset(path=path, name=name, split=split, **kwargs)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+    except (OSError, ValueError, datasets.exceptions.DatasetsError, *_client_errors()) as error:
         label = f"{path} ({name})" if name else path
         copy = (
             f"or put a copy into the folder {folder!r} under $SAGO_DATA_DIR"

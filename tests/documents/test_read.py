@@ -125,6 +125,25 @@ def test_a_hub_data_set_out_of_reach_is_one_line(folder: str | None) -> None:
     assert ("$SAGO_DATA_DIR" in message) == (folder is not None)
 
 
+def test_a_proxy_that_refuses_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub's client has an error of its own for it, which is no OSError."""
+    import datasets
+    import huggingface_hub.utils
+
+    client = getattr(huggingface_hub.utils, "httpx", None)
+    if client is None:
+        pytest.skip("this hub client raises OSErrors only")
+
+    def refuse(**_: Any) -> None:
+        raise client.ProxyError("403 Forbidden")
+
+    monkeypatch.setattr(datasets, "load_dataset", refuse)
+    with pytest.raises(
+        SagoError, match=r"'t': data set a/b, split 'test', is not at hand: .*\[403 Forbidden\]"
+    ):
+        read_hub("a/b", None, "test", "t", "ab")
+
+
 def test_the_kind_of_error_is_kept_for_a_bug() -> None:
     """A wrong argument is no missing data set."""
     with pytest.raises(TypeError):
