@@ -10,6 +10,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 MATCHES: tuple[str, ...] = ("contains", "exact", "number")
 
@@ -109,6 +110,18 @@ def _joins(outside: str) -> bool:
 
 def _unspaced(character: str) -> bool:
     return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff"
+
+
+def gold_answers(value: Any) -> list[str]:
+    """Return a document's gold answers as texts, empty where it has none.
+
+    Examples
+    --------
+    >>> gold_answers(["7", None, ""]), gold_answers(7), gold_answers(None)
+    (['7'], ['7'], [])
+    """
+    values = value if isinstance(value, list | tuple) else [value]
+    return [str(item) for item in values if item is not None and str(item).strip()]
 
 
 def flipped(answer: str | None, canonical: str | None) -> float:

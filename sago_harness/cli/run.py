@@ -43,6 +43,7 @@ def run(words: Sequence[str]) -> int:
     # Before torch is imported: progress bars and tables belong to this process alone.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     args = _parse(words)
+    _read_config(args)
     files = task_files()
     if getattr(args, "tasks", None):
         args.tasks = _resolve_tasks(args, files)
@@ -75,6 +76,22 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
         return args
     finally:
         sys.argv = before
+
+
+def _read_config(args: argparse.Namespace) -> None:
+    """Take from ``--config`` what is looked at before the host reads it; flags win over the file."""
+    if not getattr(args, "config", None):
+        return
+    from lm_eval.config.evaluate_config import EvaluatorConfig
+
+    try:
+        content = EvaluatorConfig.load_yaml_config(args.config)
+    except (FileNotFoundError, ValueError, TypeError) as error:
+        raise SagoError(f"--config: {error}") from error
+    for key in ("tasks", "model", "model_args", "metadata", "include_path", "output_path"):
+        if key in content and not getattr(args, key, None):
+            value = content[key]
+            setattr(args, key, value.split(",") if key == "tasks" and isinstance(value, str) else value)
 
 
 # ---------------------------------------------------------------------- tasks
@@ -126,7 +143,7 @@ def _lacks_data(file: TaskFile, args: argparse.Namespace) -> str:
     config = {k: v for k, v in file.config.items() if k != "class"}
     config["metadata"] = {
         **(config.get("metadata") or {}),
-        **(args.metadata or {}),
+        **(args.metadata if isinstance(args.metadata, dict) else {}),
         "config_source": str(file.path),
     }
     try:

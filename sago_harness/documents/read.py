@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sago_harness.errors import SagoError
+from sago_harness.hub import hub_errors
 from sago_harness.jsonsafe import json_safe
 
 Row = dict[str, Any]
@@ -135,14 +136,6 @@ def _saved(folder: Path) -> list[Row]:
     return [json_safe(row) for row in data]
 
 
-def _client_errors() -> tuple[type[Exception], ...]:
-    """What the hub's client raises where a proxy refuses; older clients raise an OSError."""
-    import huggingface_hub.utils
-
-    client = getattr(huggingface_hub.utils, "httpx", None)
-    return (client.HTTPError,) if client is not None else ()
-
-
 def read_hub(
     path: str, name: str | None, split: str, task: str, folder: str | None, **kwargs: Any
 ) -> list[Row]:
@@ -157,7 +150,7 @@ def read_hub(
 
     try:
         data = datasets.load_dataset(path=path, name=name, split=split, **kwargs)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError, *_client_errors()) as error:
+    except (*hub_errors(), ValueError, datasets.exceptions.DatasetsError) as error:
         label = f"{path} ({name})" if name else path
         copy = (
             f"or put a copy into the folder {folder!r} under $SAGO_DATA_DIR"

@@ -16,6 +16,7 @@ from lm_eval.filters import build_filter_ensemble
 
 from sago_harness import pipeline
 from sago_harness.axes import MEASURES
+from sago_harness.axes.answers import gold_answers
 from sago_harness.axes.record import Reading, unscored
 from sago_harness.axes.script import is_empty
 from sago_harness.hooks.requests import numbers_of, record_line
@@ -84,7 +85,7 @@ class DistanceFilter(Filter):  # type: ignore[misc]
             [str(response) for response in responses],
             [measured for measured, _ in numbers],
             [payload for _, payload in numbers],
-            [gold_answers(doc, self.answers) for doc in docs],
+            [gold_answers(doc.get(self.answers or "")) for doc in docs],
             self.reading,
         )
         self._log_unscored(records)
@@ -109,10 +110,3 @@ class DistanceFilter(Filter):  # type: ignore[misc]
         for name, reasons in unscored(records, self.reading.measures).items():
             parts = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
             log.warning("[%s] %s: %d responses unscored: %s", self.task, name, reasons.total(), parts)
-
-
-def gold_answers(doc: Mapping[str, Any], field: str | None) -> list[str]:
-    """Return a document's gold answers as texts, empty where it has none."""
-    value = doc.get(field) if field else None
-    values = value if isinstance(value, list | tuple) else [value]
-    return [str(item) for item in values if item is not None and str(item).strip()]

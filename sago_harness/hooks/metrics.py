@@ -106,12 +106,12 @@ def register() -> None:
             register_aggregation(aggregation)(function)
             if name in metric_registry:
                 continue  # the host's own `acc` is the same thing
-            register_metric(
-                metric=name,
-                higher_is_better=column.higher_is_better,
-                output_type="generate_until",
-                aggregation=aggregation,
-            )(_pass_through)
+            direction = (
+                {} if column.higher_is_better is None else {"higher_is_better": column.higher_is_better}
+            )
+            register_metric(metric=name, output_type="generate_until", aggregation=aggregation, **direction)(
+                _pass_through
+            )
 
 
 def _pass_through(items: Any) -> Any:

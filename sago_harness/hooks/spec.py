@@ -29,19 +29,24 @@ KEYS: tuple[str, ...] = (
     "shipped",
 )
 
-#: Options of ``--metadata``, with the type each must have.
+#: Options of ``--metadata``, with the type each must have. The host mixes the model's arguments in,
+#: so a name that a model takes (``seed``, ``layers``) must not be one of these.
 OPTIONS: dict[str, type | tuple[type, ...]] = {
     "recipe": str,
     "documents": (int, str),
-    "seed": int,
+    "variant_seed": int,
     "controls": int,
     "canonical_repeats": int,
     "encoder": str,
     "pooling": str,
-    "layers": str,
+    "states": str,
     "data_dir": str,
     "file": str,
 }
+
+
+#: Options whose attribute has another name.
+_ATTRIBUTES = {"variant_seed": "seed", "states": "layers"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +151,12 @@ def read_spec(config: dict[str, Any]) -> TaskSpec:
         own[key] = own.get(key) or {}
     _choice(task, "match", own.get("match", "contains"), MATCHES)
     _choice(task, "pooling", own.get("pooling", "last"), ("last", "span"))
-    _choice(task, "layers", own.get("layers", "blocks"), ("blocks", "attention"))
-    for key in ("controls", "canonical_repeats", "seed"):
-        if own.get(key, 0) < 0:
-            raise SagoError(f"task {task!r}: {key}={own[key]} in --metadata: it is 0 or more")
+    _choice(task, "states", own.get("layers", "blocks"), ("blocks", "attention"))
     return TaskSpec(task=task, **own)
 
 
 def _options(task: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Read ``--metadata``. The host mixes the model's arguments in, so strange keys are not errors."""
+    """Read ``--metadata``; the model's arguments stand in it too, so strange keys are not errors."""
     found: dict[str, Any] = {}
     for key, value in metadata.items():
         if key in OPTIONS:
@@ -163,7 +165,9 @@ def _options(task: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
                 names = kind if isinstance(kind, tuple) else (kind,)
                 wanted = " or ".join(k.__name__ for k in names)
                 raise SagoError(f"task {task!r}: {key}={value!r} in --metadata: it must be {wanted}")
-            found[key] = value
+            if isinstance(value, int) and value < 0:
+                raise SagoError(f"task {task!r}: {key}={value} in --metadata: it is 0 or more")
+            found[_ATTRIBUTES.get(key, key)] = value
         elif close := difflib.get_close_matches(key, OPTIONS, n=1, cutoff=0.85):
             warn_once(f"--metadata has {key!r}, which is no option of sago tasks: did you mean {close[0]!r}?")
     return found

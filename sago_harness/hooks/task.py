@@ -21,12 +21,14 @@ from lm_eval.api.task import ConfigurableTask
 
 from sago_harness import pipeline
 from sago_harness.axes import measures_for
+from sago_harness.axes.answers import gold_answers
 from sago_harness.axes.encoders import Missing, load_encoder
 from sago_harness.axes.encoders.spec import default_spec, parse_spec
-from sago_harness.data import CANONICAL, Document, Variant, VariantSet
+from sago_harness.data import Document, Variant
 from sago_harness.documents.identity import choose, name_rows, partners
 from sago_harness.errors import SagoError
-from sago_harness.hooks import dataset, plugin
+from sago_harness.hooks import dataset, health, plugin
+from sago_harness.hooks.payload import payload_of
 from sago_harness.hooks.requests import REQUEST_TYPE
 from sago_harness.hooks.sampler import TaskSampler
 from sago_harness.hooks.spec import read_spec
@@ -34,7 +36,7 @@ from sago_harness.hooks.template import system_safe
 from sago_harness.jsonsafe import clean_text, dumps, json_safe
 from sago_harness.logs import warn_once
 from sago_harness.scores.columns import Column, task_columns
-from sago_harness.scores.composite import TaskScores, stock_documents
+from sago_harness.scores.composite import TaskScores
 from sago_harness.signature import task_signature
 from sago_harness.variants.base import OTHER_FAMILIES
 from sago_harness.variants.recipe import load_recipe
@@ -47,14 +49,8 @@ ID = "sago_id"
 #: Split name of the few-shot pool.
 POOL = "sago_fewshot"
 
-#: Under this share of scored documents a warning is given.
-COVERAGE_LIMIT = 0.8
-
 #: A sampling run with fewer canonical repeats says nothing about its own noise.
 LEAST_REPEATS = 3
-
-#: Above this share of stock answers a model's score must not be ranked.
-STOCK_LIMIT = 0.1
 
 
 class SagoTask(ConfigurableTask):  # type: ignore[misc]
@@ -96,7 +92,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             )
         self.columns: list[Column] = task_columns(
             self.measures,
-            gold=bool(self.spec.answers) and any(_golds(row.get(self.spec.answers or "")) for row in rows),
+            gold=any(gold_answers(row.get(self.spec.answers or "")) for row in rows),
             extracts=bool(self.spec.extract),
             own_families=own,
         )
@@ -114,7 +110,6 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self._predict_only = False
         self._rendering: dict[str, Any] = {}
         self._scores: TaskScores | None = None
-        self._sets: dict[str, VariantSet] = {}
         self._partners: dict[str, list[str]] = {}
         self._rows_by_id: dict[str, Mapping[str, Any]] = {}
         super().__init__(config=settings)
@@ -312,19 +307,20 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         made = pipeline.expand(document, self.recipe, self.spec.seed)
         for reject in made.rejects:
             log.debug("[%s] %s: variant %s: %s", self.spec.task, document.id, reject.id, reject.reason)
-        requests = [(ctx, self._payload(document, made.variants[0], "canonical"))]
+        canonical = payload_of(document, made.variants[0], "canonical", ctx, self.spec)
+        canonical["signature"] = str(self.signature)
+        canonical["families"] = dict(self.families)
+        canonical["measures"] = list(self.measures)
+        canonical["rejects"] = [[r.id, r.family, r.operator, r.reason] for r in made.rejects]
+        requests = [(ctx, canonical)]
         if document.reason:
-            requests[0][1]["reason"] = document.reason
-            requests[0][1]["rejects"] = []
+            canonical["reason"] = document.reason
         else:
-            requests[0][1]["rejects"] = [[r.id, r.family, r.operator, r.reason] for r in made.rejects]
             for variant in made.variants[1:]:
-                varied = self._with_fields(doc, variant.fields)
-                requests.append((self._render(varied), self._payload(document, variant, "variant")))
+                prompt = self._render(self._with_fields(doc, variant.fields))
+                requests.append((prompt, payload_of(document, variant, "variant", prompt, self.spec)))
             requests += self._controls(document) + self._repeats(document, made.variants[0], ctx)
         gen_kwargs = self.config.generation_kwargs or {}
-        for prompt, payload in requests:
-            payload["prompt_hash"] = _prompt_hash(prompt)
         return [
             Instance(
                 request_type=REQUEST_TYPE,
@@ -352,41 +348,20 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             row = self._rows_by_id[partner]
             other = self.document(row)
             variant = Variant(f"control{number}", "control", "other_document", other.fields)
-            payload = self._payload(document, variant, "control")
+            prompt = self._render(row)
+            payload = payload_of(document, variant, "control", prompt, self.spec)
             payload["partner"] = partner
-            requests.append((self._render(row), payload))
+            requests.append((prompt, payload))
         return requests
 
     def _repeats(self, document: Document, canonical: Variant, ctx: Any) -> list[tuple[Any, dict[str, Any]]]:
         requests = []
         for number in range(1, self.spec.canonical_repeats + 1):
             variant = Variant(f"repeat{number}", "repeat", "", canonical.fields)
-            payload = self._payload(document, variant, "repeat")
+            payload = payload_of(document, variant, "repeat", ctx, self.spec)
             payload["repeat"] = number
             requests.append((ctx, payload))
         return requests
-
-    def _payload(self, document: Document, variant: Variant, role: str) -> dict[str, Any]:
-        """What travels with a request, in strict JSON, and comes back in its record."""
-        payload: dict[str, Any] = {
-            "document": document.id,
-            "variant": variant.id,
-            "role": role,
-            "family": variant.family if role != "canonical" else CANONICAL,
-            "operator": variant.operator,
-            "strength": variant.strength,
-            "position": variant.position,
-            "feature": variant.feature,
-            "language": document.language,
-            "text": variant.text,
-            "wanted": [self.spec.pooling, self.spec.layers, self.spec.seed],
-        }
-        if role == "canonical":
-            payload["signature"] = str(self.signature)
-            payload["families"] = dict(self.families)
-            payload["measures"] = list(self.measures)
-        clean: dict[str, Any] = json_safe(payload)
-        return clean
 
     # ------------------------------------------------------------------ results
 
@@ -437,36 +412,12 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         return functions
 
     def _aggregate(self, column: Column, items: list[Any]) -> Any:
-        name = f"[{self.spec.task}] {column.name}"
         if column.kind == "mean" and column.name in {*self.measures, "x_mr"}:
-            scored = sum(item is not None for item in items)
-            if scored < len(items):
-                level = logging.WARNING if scored < COVERAGE_LIMIT * len(items) else logging.INFO
-                log.log(level, "%s: %d of %d documents scored", name, scored, len(items))
+            health.say_coverage(self.spec.task, column.name, items)
         if column.name == "sago":
             self._scores = pipeline.score(items, self.measures)
-            self._warn_stock(items)
+            health.say_health(self.spec.task, items, self._scores, self.measures)
         return get_aggregation(f"sago_{column.name}")(items)
-
-    def _warn_stock(self, items: list[Any]) -> None:
-        assert self._scores is not None
-        if self._scores.stock_share > STOCK_LIMIT:
-            stock = stock_documents([item["response"] for item in items])
-            rest = [item for item, mark in zip(items, stock, strict=True) if not mark]
-            others = (
-                f"sago over the other {len(rest)}: {pipeline.score(rest, self.measures).sago}" if rest else ""
-            )
-            log.warning(
-                "[%s] %d of %d documents have a stock answer (empty, or the same as another document's): "
-                "the score is not to be ranked. %s",
-                self.spec.task,
-                sum(stock),
-                len(items),
-                others,
-            )
-        for measure, estimate in self._scores.relative.items():
-            if estimate.reason in ("rigid", "chance_near_noise"):
-                log.warning("[%s] %s is unscored: %s", self.spec.task, measure, estimate.reason)
 
     def dump_config(self) -> dict[str, Any]:
         """Add the signature and the counts to what the host writes of the task."""
@@ -475,25 +426,6 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         if hasattr(self, "signature"):
             own["signature"] = self.signature.as_dict()
         if self._scores is not None:
-            own["relative"] = {
-                name: {"r": e.value, "stderr": e.stderr, "n": e.n, "reason": e.reason}
-                for name, e in self._scores.relative.items()
-            }
-            own["noise"] = {n: {"floor": f, "excess": e} for n, (f, e) in self._scores.noise.items()}
-            own["stock_share"] = self._scores.stock_share
+            own |= health.results_of(self._scores)
         config["metadata"] = {**(config.get("metadata") or {}), "sago": json_safe(own)}
         return config
-
-
-def _prompt_hash(prompt: Any) -> str:
-    """Identify a prompt as it is sent; the host's own hash covers a document's first request only."""
-    text = prompt if isinstance(prompt, str) else json.dumps(prompt, default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _golds(value: Any) -> list[str]:
-    """Return gold answers as a list of texts."""
-    if value is None:
-        return []
-    values = value if isinstance(value, list | tuple) else [value]
-    return [str(item) for item in values if item is not None and str(item).strip()]

@@ -28,12 +28,13 @@ class Column:
     Attributes
     ----------
     name : str
-    higher_is_better : bool
+    higher_is_better : bool or None
+        None for figures that are neither good nor bad.
     kind : {"mean", "axis", "composite", "count", "stock"}
     """
 
     name: str
-    higher_is_better: bool
+    higher_is_better: bool | None
     kind: str
 
 
@@ -56,9 +57,9 @@ def all_columns() -> list[Column]:
         Column("acc_worst", True, "mean"),
         *(Column(name, False, "axis") for name in AXIS_COLUMNS),
         *(Column(name, True, "composite") for name in COMPOSITES),
-        Column("n_scored", True, "count"),
+        Column("n_scored", None, "count"),
         Column("stock_share", False, "stock"),
-        Column("response_tokens", True, "mean"),
+        Column("response_tokens", None, "mean"),
         *own,
     ]
 

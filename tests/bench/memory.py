@@ -57,7 +57,10 @@ def one_side(args: argparse.Namespace) -> dict[str, Any]:
     task.set_config("generation_kwargs", {"max_gen_toks": args.tokens}, update=True)
     task.set_fewshot_seed(1234)
     task.build_all_requests(
-        limit=args.documents, apply_chat_template=True, chat_template=lm.apply_chat_template, tokenizer_name=""
+        limit=args.documents,
+        apply_chat_template=True,
+        chat_template=lm.apply_chat_template,
+        tokenizer_name="",
     )
     requests = task.instances
     start = time.perf_counter()

@@ -49,9 +49,9 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["controls='two' in --metadata: it must be int"],
     ),
     "pooling": ([*DUMMY, *ONE, "--metadata", "pooling=first"], ["unknown pooling 'first'", "last, span"]),
-    "layers": (
-        [*DUMMY, *ONE, "--metadata", "layers=attn"],
-        ["unknown layers 'attn'", "did you mean attention?"],
+    "states": (
+        [*DUMMY, *ONE, "--metadata", "states=attn"],
+        ["unknown states 'attn'", "did you mean attention?"],
     ),
     "shots": ([*DUMMY, *ONE, "--num_fewshot", "99"], ["--num_fewshot 99, but only 23 other examples"]),
     "samples": (

@@ -146,11 +146,11 @@ def test_metadata_of_the_wrong_kind_is_one_line() -> None:
 
     wrong: dict[str, tuple[Any, str]] = {
         "documents": ("many", "documents='many': it must be a number above 0, or all"),
-        "seed": ("x", "seed='x' in --metadata: it must be int"),
+        "variant_seed": ("x", "variant_seed='x' in --metadata: it must be int"),
         "controls": (-1, "controls=-1 in --metadata: it is 0 or more"),
         "canonical_repeats": (True, "canonical_repeats=True in --metadata"),
         "pooling": ("lst", "unknown pooling 'lst'.*last"),
-        "layers": ("attn", "unknown layers 'attn'.*attention"),
+        "states": ("attn", "unknown states 'attn'.*attention"),
         "recipe": ("quik", "unknown recipe 'quik'.*did you mean quick"),
         "encoder": ("minilmm", "unknown encoder 'minilmm'.*minilm"),
     }
@@ -158,6 +158,15 @@ def test_metadata_of_the_wrong_kind_is_one_line() -> None:
         with pytest.raises(SagoError, match=message) as caught:
             manager({key: value}).load(["sago_demo_facts"])
         assert "\n" not in str(caught.value)
+
+
+def test_a_models_own_seed_is_not_taken_for_ours() -> None:
+    """The host merges --model_args into the metadata; vLLM, for one, takes a seed."""
+    from tests.hooks.hosts import manager
+
+    task = manager({"seed": 7, "layers": 3}).load(["sago_demo_facts"])["tasks"]["sago_demo_facts"]
+    assert task.spec.seed == 42
+    assert task.spec.layers == "blocks"
 
 
 def test_a_near_miss_of_an_option_is_told_once(caplog: pytest.LogCaptureFixture) -> None:

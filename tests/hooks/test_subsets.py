@@ -71,13 +71,13 @@ def test_documents_by_metadata_are_drawn_by_name_and_only_grow() -> None:
     assert (len(few), len(more), len(every)) == (4, 9, 24)
     assert set(few) < set(more) < set(every)
     assert more == [name for name in every if name in set(more)]
-    other = [row["sago_id"] for row in build(TASK, {"documents": 4, "seed": 7}).eval_docs]
+    other = [row["sago_id"] for row in build(TASK, {"documents": 4, "variant_seed": 7}).eval_docs]
     assert other != few
 
 
 def test_another_seed_makes_other_variants_and_the_same_one_the_same() -> None:
     def texts(seed: int) -> dict[str, dict[str, Any]]:
-        task = build(TASK, {"seed": seed})
+        task = build(TASK, {"variant_seed": seed})
         task.build_all_requests(limit=8)
         return prompts(task)
 
@@ -218,7 +218,7 @@ def test_the_second_run_is_served_from_the_request_cache(request_cache: Path, co
 
 CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "recipe": ({"recipe": "default"}, {}),
-    "seed": ({"seed": 5}, {}),
+    "seed": ({"variant_seed": 5}, {}),
     "controls": ({"controls": 1}, {}),
     "pooling": ({"pooling": "span"}, {}),
     "encoder": ({"encoder": "use-multilingual"}, {}),

@@ -12,6 +12,7 @@ from typing import Any
 from sago_harness.axes.encoders.base import Encoder, Missing
 from sago_harness.axes.encoders.spec import PACKAGED, Spec, default_spec, parse_spec
 from sago_harness.errors import SagoError
+from sago_harness.hub import hub_errors
 
 UNAVAILABLE = "encoder_unavailable"
 
@@ -91,7 +92,7 @@ def _from_hub(source: str) -> Path | Missing:
         return Path(snapshot_download(source, allow_patterns=_HUB_FILES))
     except HFValidationError as error:
         raise SagoError(f"encoder {source!r} is neither a folder nor a hub id: check the name") from error
-    except OSError as error:
+    except hub_errors() as error:
         # Offline, not in the local cache, no such repository, no permission.
         return Missing(
             UNAVAILABLE,

@@ -1,0 +1,59 @@
+"""What is said of a task's run beside its table: coverage, stock answers, what is unscored."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sago_harness import pipeline
+from sago_harness.scores.composite import TaskScores, stock_documents
+
+log = logging.getLogger(__name__)
+
+#: Under this share of scored documents a warning is given.
+COVERAGE_LIMIT = 0.8
+
+#: Above this share of stock answers a model's score must not be ranked.
+STOCK_LIMIT = 0.1
+
+
+def say_coverage(task: str, column: str, items: Sequence[Any]) -> None:
+    """Log how many documents a measure could score, if not all."""
+    scored = sum(item is not None for item in items)
+    if scored < len(items):
+        level = logging.WARNING if scored < COVERAGE_LIMIT * len(items) else logging.INFO
+        log.log(level, "[%s] %s: %d of %d documents scored", task, column, scored, len(items))
+
+
+def say_health(
+    task: str, items: Sequence[Mapping[str, Any]], scores: TaskScores, measures: Mapping[str, str]
+) -> None:
+    """Warn of what makes a score not to be believed (measures.md 5)."""
+    if scores.stock_share > STOCK_LIMIT:
+        stock = stock_documents([item["response"] for item in items])
+        rest = [item for item, mark in zip(items, stock, strict=True) if not mark]
+        others = f" sago over the other {len(rest)}: {pipeline.score(rest, measures).sago}" if rest else ""
+        log.warning(
+            "[%s] %d of %d documents have a stock answer (empty, or the same as another document's): "
+            "the score is not to be ranked.%s",
+            task,
+            sum(stock),
+            len(items),
+            others,
+        )
+    for measure, estimate in scores.relative.items():
+        if estimate.reason in ("rigid", "chance_near_noise"):
+            log.warning("[%s] %s is unscored: %s", task, measure, estimate.reason)
+
+
+def results_of(scores: TaskScores) -> dict[str, Any]:
+    """Return what the results file holds beside the columns: r of each measure, noise, stock answers."""
+    return {
+        "relative": {
+            name: {"r": e.value, "stderr": e.stderr, "n": e.n, "reason": e.reason}
+            for name, e in scores.relative.items()
+        },
+        "noise": {name: {"floor": floor, "excess": over} for name, (floor, over) in scores.noise.items()},
+        "stock_share": scores.stock_share,
+    }
