@@ -18,7 +18,10 @@ LOWER = [
     *("x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "x_mr"),
     *("sago_generation", "sago_activation", "sago_confidence", "sago_mirroring", "stock_share"),
 ]
-HIGHER = ["sago", "sago_core", "sago_text", "acc", "acc_mean", "acc_worst", "n_scored", "response_tokens"]
+HIGHER = ["sago", "sago_core", "sago_text", "acc", "acc_mean", "acc_worst"]
+#: Figures that are neither good nor bad have no arrow.
+NEUTRAL = ["n_scored", "response_tokens"]
+ALL = [*LOWER, *HIGHER, *NEUTRAL]
 NO_STDERR = {"n_scored", "stock_share"}
 
 
@@ -30,15 +33,16 @@ def scored(english_lm: Any, minilm: Path) -> dict[str, Any]:
 def test_every_column_is_there_with_its_direction(scored: dict[str, Any]) -> None:
     table = values(scored, TASK)
     named = {name for name in table if "_stderr" not in name}
-    assert named == {*LOWER, *HIGHER}
+    assert named == {*ALL}
     direction = scored["higher_is_better"][TASK]
     assert {name for name in LOWER if direction[name] is not False} == set()
     assert {name for name in HIGHER if direction[name] is not True} == set()
+    assert {name for name in NEUTRAL if direction[name] is not None} == set()
 
 
 def test_all_four_axes_and_all_three_composites_are_scored(scored: dict[str, Any]) -> None:
     table = values(scored, TASK)
-    for name in (*LOWER, *HIGHER):
+    for name in ALL:
         assert isinstance(table[name], int | float), f"{name} is {table[name]!r}"
         assert math.isfinite(table[name])
     assert table["n_scored"] == 3
@@ -55,11 +59,11 @@ def test_the_hosts_stderr_column_is_filled(scored: dict[str, Any]) -> None:
     rows = {}
     for line in make_table(scored).splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) > 8 and cells[4] in {*LOWER, *HIGHER}:
+        if len(cells) > 8 and cells[4] in ALL:
             rows[cells[4]] = cells
-    assert set(rows) == {*LOWER, *HIGHER}
+    assert set(rows) == {*ALL}
     for name, cells in rows.items():
-        assert cells[5] == ("↑" if name in HIGHER else "↓")
+        assert cells[5] == ("↑" if name in HIGHER else "↓" if name in LOWER else "")
         assert cells[7] == "±"
         if name in NO_STDERR:
             assert cells[8] == "N/A"
