@@ -7,6 +7,7 @@ the samples file keeps.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -79,6 +80,7 @@ class DistanceFilter(Filter):  # type: ignore[misc]
         docs : sequence of mapping
             Each request's document.
         """
+        start = time.perf_counter()
         responses = [next(iter(resp)) for resp in resps]
         numbers = [numbers_of(response) for response in responses]
         records = pipeline.measure(
@@ -89,6 +91,8 @@ class DistanceFilter(Filter):  # type: ignore[misc]
             self.reading,
         )
         self._log_unscored(records)
+        seconds = time.perf_counter() - start
+        log.info("[%s] %d responses measured in %.1f s", self.task, len(records), seconds)
         return [record_line(record) for record in records]
 
     def _extracted(self, texts: Sequence[str]) -> list[str | None]:
