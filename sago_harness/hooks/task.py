@@ -110,6 +110,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self._predict_only = False
         self._rendering: dict[str, Any] = {}
         self._scores: TaskScores | None = None
+        self._model: dict[str, Any] = {}
         self._partners: dict[str, list[str]] = {}
         self._rows_by_id: dict[str, Mapping[str, Any]] = {}
         super().__init__(config=settings)
@@ -387,7 +388,11 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             for instance in self._instances:
                 instance.filtered_resps["none"] = str(instance.resps[0])
             return None
-        return super().apply_filters()
+        done = super().apply_filters()
+        # What the numbers depend on beside the weights: dtype, attention, batch size ...
+        described = (getattr(instance.resps[0], "measured", {}).get("model") for instance in self._instances)
+        self._model = next(filter(None, described), {})
+        return done
 
     def process_results(self, doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
         """Reduce a document's records to its values; every key for every document, null where unscored."""
@@ -427,5 +432,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             own["signature"] = self.signature.as_dict()
         if self._scores is not None:
             own |= health.results_of(self._scores)
+        if self._model:
+            own["model"] = self._model
         config["metadata"] = {**(config.get("metadata") or {}), "sago": json_safe(own)}
         return config

@@ -144,3 +144,13 @@ def test_without_an_encoder_the_rest_is_scored(
             assert {row["distances"]["x_bert"] for row in rows} == {None}
     told = [r.getMessage() for r in caplog.records if "sago models get minilm" in r.getMessage()]
     assert len(told) == 1
+
+
+def test_what_the_numbers_depend_on_stands_with_the_results(scored: dict[str, Any]) -> None:
+    """M01: dtype, attention and batch size; and the signature."""
+    own = scored["configs"][TASK]["metadata"]["sago"]
+    assert own["model"]["dtype"] == "float32"
+    assert own["model"]["attention"] in ("sdpa", "eager")
+    assert own["model"]["batch_size"] == "4"
+    assert own["signature"]["task"] == TASK
+    assert set(own["relative"]) == {"x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "x_mr"}
