@@ -135,7 +135,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which signals a run asks for (measures.md 2).
+    """Which signals a run asks for.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Response:
         digest never reached the model and is unscored, so every backend must fill it.
     prompt_tokens : int or None
     flags : tuple of str
-        ``truncated`` (no room left), ``straddle`` (the last kept token crosses the cut),
+        ``truncated`` (ran into the token limit), ``straddle`` (the last kept token crosses the cut),
         ``prompt_truncated`` ...
     reasons : dict of str to str
         Signal (``text``, ``own``, ``forced``, ``hidden``) -> why it is missing.

@@ -10,11 +10,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sago_harness.axes import MEASURES
+from sago_harness.axes.encoders import Encoder, Missing
 from sago_harness.jsonsafe import dumps
 from sago_harness.variants.features import FEATURES
 from sago_harness.variants.operators import OPERATORS
+from sago_harness.variants.pack import pack_digest
 
 if TYPE_CHECKING:
+    from sago_harness.data import VariantSet
     from sago_harness.hooks.spec import TaskSpec
     from sago_harness.variants.recipe import Recipe
 
@@ -30,9 +33,10 @@ class Signature:
     task, version : str
     recipe : str
         Name and version.
+    recipe_digest : str
+        Hash of the recipe's content, the operators' versions and their word lists.
     variants : str
-        Hash of the recipe's content, the operators' versions and tables, the seed and the
-        documents: the same variants have the same hash.
+        Hash over all documents and their variants, word for word.
     documents : int
     families : dict
         Variants of the recipe in each family.
@@ -40,11 +44,13 @@ class Signature:
     template : bool
         Chat template applied.
     prompts : str
-        Hash of everything the prompts depend on.
+        Hash of everything the prompts depend on beside the model's own template.
+    scoring : str
+        Hash of the gold answers and of how answers are taken out and compared.
     generation : dict
         Generation arguments.
     encoder : str
-        Encoder, layer and kind.
+        Encoder, layer, kind, weights and b.
     pooling, layers : str
     measures : dict
         Measure -> version, and the features that mirroring reads with theirs.
@@ -55,6 +61,7 @@ class Signature:
     task: str
     version: str
     recipe: str
+    recipe_digest: str
     variants: str
     documents: int
     families: dict[str, int]
@@ -64,6 +71,7 @@ class Signature:
     shots: int
     template: bool
     prompts: str
+    scoring: str
     generation: dict[str, Any]
     encoder: str
     pooling: str
@@ -90,6 +98,7 @@ class Signature:
             f"enc:{self.encoder}",
             f"pool:{self.pooling}/{self.layers}",
             f"sago:{self.versions.get('sago-harness', '?')}",
+            f"sig:{_hash(self.as_dict())}",
         ]
         return "|".join(parts)
 
@@ -97,15 +106,16 @@ class Signature:
 def task_signature(
     spec: TaskSpec,
     recipe: Recipe,
-    documents: Sequence[tuple[str, str]],
+    sets: Sequence[VariantSet],
     *,
     families: Mapping[str, int],
     version: Any,
-    num_fewshot: int,
-    generation: Mapping[str, Any],
+    shots: int,
     template: bool,
-    system_instruction: str | None,
-    doc_to_text: Any,
+    generation: Mapping[str, Any],
+    prompts: Any,
+    scoring: Any,
+    encoder: str,
 ) -> Signature:
     """Build the signature of a task's run.
 
@@ -113,37 +123,47 @@ def task_signature(
     ----------
     spec : TaskSpec
     recipe : Recipe
-    documents : sequence of (id, text)
-        All that are evaluated, on all ranks.
+    sets : sequence of VariantSet
+        Of all documents that are evaluated, on all ranks.
+    families : mapping of str to int
+        Variants of the recipe in each family.
+    version : object
+        The task's.
+    shots : int
+        Few-shot examples.
+    template : bool
+        Chat template applied.
+    generation : mapping
+        Generation arguments.
+    prompts : object
+        Everything else that the prompts depend on and the model does not; hashed.
+    scoring : object
+        Gold answers and how they are compared; hashed.
+    encoder : str
+        Of :func:`encoder_label`.
+
+    Returns
+    -------
+    Signature
     """
-    variants = _hash([recipe.digest, spec.seed, spec.language, sorted(documents)])
-    prompts = _hash(
-        {
-            "variants": variants,
-            "shots": num_fewshot,
-            "template": template,
-            "system": system_instruction,
-            "text": str(doc_to_text),
-            "controls": [spec.controls, spec.canonical_repeats],
-            "generation": dict(generation),
-            "signals": [spec.pooling, spec.layers],
-        }
-    )
+    variants = pack_digest(sets)[:16]
     return Signature(
         task=spec.task,
         version=str(version),
         recipe=f"{recipe.name}.{recipe.version}",
+        recipe_digest=recipe.digest[:16],
         variants=variants,
-        documents=len(documents),
+        documents=len(sets),
         families=dict(families),
         seed=spec.seed,
         controls=spec.controls,
         canonical_repeats=spec.canonical_repeats,
-        shots=num_fewshot,
+        shots=shots,
         template=template,
-        prompts=prompts,
+        prompts=_hash([variants, shots, template, dict(generation), prompts]),
+        scoring=_hash(scoring),
         generation=json.loads(dumps(dict(generation))),
-        encoder=encoder_label(spec.encoder, spec.language),
+        encoder=encoder,
         pooling=spec.pooling,
         layers=spec.layers,
         measures=_measure_versions(recipe),
@@ -159,13 +179,16 @@ def _measure_versions(recipe: Recipe) -> dict[str, int]:
     return measures | features
 
 
-def encoder_label(encoder: str | None, language: str) -> str:
-    """Return encoder, layer and kind in one word."""
-    from sago_harness.axes.encoders.spec import default_spec, parse_spec
+def encoder_label(encoder: Encoder | Missing, b: float | None) -> str:
+    """Return what a semantic distance depends on, in one word: encoder, layer, kind, weights, b.
 
-    spec = parse_spec(encoder or default_spec(language))
-    layer = f":{spec.layer}" if spec.layer is not None else ""
-    return f"{spec.source}{layer}/{spec.kind}"
+    A local folder goes by its weights, never by where it lies.
+    """
+    if isinstance(encoder, Missing):
+        return f"none({encoder.reason})"
+    layer = f":{encoder.layer}" if encoder.layer is not None else ""
+    weights = encoder.weights.partition(":")[2][:8] or encoder.weights[:8]
+    return f"{encoder.name}{layer}/{encoder.kind}/{weights}/b={b:.6g}"
 
 
 def package_versions() -> dict[str, str]:

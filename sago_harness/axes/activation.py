@@ -77,7 +77,7 @@ def activation_distance(angles: FloatArray) -> float:
 def cosine_raw_delta(states: FloatArray, canonical: FloatArray) -> float:
     """Return the raw delta of the published scheme: mean over all layers of cos - 1.
 
-    Embedding included (measures.md 7).
+    Embedding included (arXiv 2610.01428).
 
     Parameters
     ----------

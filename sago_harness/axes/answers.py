@@ -14,25 +14,49 @@ from typing import Any
 
 MATCHES: tuple[str, ...] = ("contains", "exact", "number")
 
-_PUNCTUATION = re.compile(r"[^\w\s]", re.UNICODE)
+_MINUS = "\u2212\uff0d\ufe63"
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-# A minus right behind a digit is an operator or a range, not a sign.
-_NUMBER = re.compile(r"(?<!\d)[-+]?\d[\d,]*(?:\.\d+)?")
+# Right behind a Latin letter, a digit or a bracket a minus is a hyphen, a range or a
+# difference. Han may touch a signed number: there are no spaces.
+_NO_SIGN = r"(?<![0-9A-Za-z)\]-])"
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)")
+_BARE_POINT = re.compile(r"(?<![\w.])\.(?=\d)")
+# All but the marks inside a number and the minus before one.
+_PUNCTUATION = re.compile(rf"(?!(?<=\d)[.,]\d)(?!{_NO_SIGN}-\d)[^\w\s]")
+
+#: A number as it is written: sign, thousands separators, decimals, exponent. The tasks that
+#: extract a number use the same pattern in their YAML.
+NUMBER = re.compile(
+    r"(?:(?<![0-9A-Za-z)\]-])[-+\u2212])?"
+    r"(?:\d+(?:,\d{3}(?!\d))*(?:\.\d+)?|(?<![\w.])\.\d+)"
+    r"(?:[eE][-+\u2212]?\d+(?![0-9A-Za-z]))?"
+)
+
+_HAN_NUMERALS = frozenset("零〇一二两兩三四五六七八九十百千万萬亿億")
 
 
 def normalise(text: str) -> str:
     """Return text in the form answers are compared in.
 
     NFKC, case-folded, English articles and punctuation removed, white space collapsed:
-    the normalisation of SQuAD's evaluation (Rajpurkar et al. 2016), for any script.
+    the normalisation of SQuAD's evaluation (Rajpurkar et al. 2016), for any script. Numbers
+    stay whole: marks between digits and a leading minus are kept, thousands commas go.
 
     Examples
     --------
     >>> normalise("The  Eiffel-Tower!")
     'eiffel tower'
+    >>> normalise("-1,300.5, or 5-7?")
+    '-1300.5 or 5 7'
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = _plain_minus(unicodedata.normalize("NFKC", text).casefold())
+    folded = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), folded)
+    folded = _BARE_POINT.sub("0.", folded)
     return " ".join(_ARTICLES.sub(" ", _PUNCTUATION.sub(" ", folded)).split())
+
+
+def _plain_minus(text: str) -> str:
+    return text.translate(dict.fromkeys(map(ord, _MINUS), "-"))
 
 
 def number_of(text: str) -> float | None:
@@ -40,10 +64,10 @@ def number_of(text: str) -> float | None:
 
     Examples
     --------
-    >>> number_of("so it is 1,250.50 in all"), number_of("none")
-    (1250.5, None)
+    >>> number_of("so it is 1,250.50 in all"), number_of("none"), number_of("1e3 or .5")
+    (1250.5, None, 0.5)
     """
-    found = _NUMBER.findall(text)
+    found = NUMBER.findall(_plain_minus(text))
     if not found:
         return None
     value = float(found[-1].replace(",", ""))
@@ -60,8 +84,8 @@ def is_correct(answer: str, gold: Sequence[str], match: str) -> bool:
     gold : sequence of str
         Every accepted answer.
     match : {"contains", "exact", "number"}
-        ``contains``: a gold answer stands in the answer as whole words (as characters, in
-        scripts without spaces); ``exact``: equal after normalising; ``number``: equal last
+        ``contains``: a gold answer stands in the answer as whole words and numbers (as
+        characters, in scripts without spaces, but never inside a numeral); ``exact``: equal after normalising; ``number``: equal last
         numbers (relative difference at most 1e-9).
 
     Returns
@@ -94,22 +118,27 @@ def is_correct(answer: str, gold: Sequence[str], match: str) -> bool:
 
 
 def _contains(said: str, want: str) -> bool:
-    """Whole words where words are set apart; Han and kana have no spaces, digits may touch them."""
-    if any(map(_unspaced, want)):
-        return want in said
+    """Whole words and numbers; Han and kana have no spaces, digits may touch them."""
+    # A look-ahead, so that places that overlap are all seen.
     return any(
-        not _joins(said[: at.start()][-1:]) and not _joins(said[at.end() :][:1])
-        for at in re.finditer(re.escape(want), said)
+        not _joins(want[0], said[: at.start()][-1:])
+        and not _joins(want[-1], said[at.start() + len(want) :][:1])
+        for at in re.finditer(f"(?={re.escape(want)})", said)
     )
 
 
-def _joins(outside: str) -> bool:
+def _joins(inside: str, outside: str) -> bool:
     """Say whether a neighbouring character makes the match part of a longer word or number."""
-    return outside.isalnum() and not _unspaced(outside)
+    if outside in _HAN_NUMERALS:
+        return inside in _HAN_NUMERALS
+    if _unspaced(inside) or _unspaced(outside):
+        return False
+    # After normalising, these marks stand in numbers only.
+    return outside.isalnum() or (outside != "" and outside in ".,-")
 
 
 def _unspaced(character: str) -> bool:
-    return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff"
+    return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff" or character == "〇"
 
 
 def gold_answers(value: Any) -> list[str]:
@@ -152,9 +181,7 @@ def flipped(answer: str | None, canonical: str | None) -> float:
 def _key(answer: str) -> str:
     """Equal numbers written differently are one answer."""
     text = normalise(answer)
-    bare = answer.strip().rstrip(".").replace(",", "")
-    try:
-        value = float(bare)
-    except ValueError:
+    if not NUMBER.fullmatch(text):
         return text
+    value = float(text.replace(",", ""))
     return repr(value) if math.isfinite(value) else text

@@ -51,34 +51,3 @@ def relative_change(values: FloatArray, canonical: FloatArray, tokens: int = FOR
     if a.size == 0 or not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
         return float("nan")
     return float(np.mean(-np.expm1(-np.abs(a - b))))
-
-
-def divergence(log_p: FloatArray, log_q: FloatArray) -> npt.NDArray[np.float64]:
-    """Return the Jensen-Shannon divergence of each position's distributions, over ln 2.
-
-    Parameters
-    ----------
-    log_p, log_q : ndarray of shape (T, vocabulary)
-        Log-probabilities, normalised.
-
-    Returns
-    -------
-    ndarray of shape (T,), float64
-        In [0, 1] (Lin 1991).
-
-    Examples
-    --------
-    >>> with np.errstate(divide="ignore"):
-    ...     p, q = np.log([[1.0, 0.0]]), np.log([[0.0, 1.0]])
-    >>> divergence(p, q).tolist()
-    [1.0]
-    """
-    a = np.asarray(log_p, dtype=np.float64)
-    b = np.asarray(log_q, dtype=np.float64)
-    middle = np.logaddexp(a, b) - np.log(2.0)
-    with np.errstate(invalid="ignore"):
-        # 0 * (-inf) is 0 here: a token of no probability adds nothing.
-        left = np.where(np.isneginf(a), 0.0, np.exp(a) * (a - middle))
-        right = np.where(np.isneginf(b), 0.0, np.exp(b) * (b - middle))
-    total = 0.5 * (left.sum(axis=-1) + right.sum(axis=-1)) / np.log(2.0)
-    return np.asarray(np.clip(total, 0.0, 1.0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The measures of measures.md 3, each a thin class over one formula."""
+"""The measures, each a thin class over one formula."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class _Forced(Measure):
     axis = "confidence"
     requires = ("forced",)
     symmetric = True
-    reference = "measures.md 3: relative change, no cancellation"
+    reference = "1 - min(p, q) / max(p, q), averaged over tokens; the same for entropies"
     field: ClassVar[str]
 
     def distances(self, pairs: Sequence[tuple[Response, Response]], context: Context) -> list[Scored]:

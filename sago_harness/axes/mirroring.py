@@ -28,11 +28,14 @@ class Manner:
         The varied span and the response.
     feature : str or None
         Feature that the variant's operator moves.
+    in_floor : bool
+        May serve as floor: not for variants that form no score (people's, other languages).
     """
 
     prompt: str
     response: str
     feature: str | None
+    in_floor: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ def mirroring(canonical: Manner, variants: Sequence[Manner], language: str = "en
     -------
     list of Mirrored
         ``value`` = (f(y_v) - f(y_0)) / (f(x_v) - f(x_0)), held to [-1, 1]; ``floor`` = the
-        mean of the same ratio with f(y) of the variants that do not move f. NaN with a
+        mean of the same ratio with f(y) of the variants that do not move f: by what their
+        operator declares, and by the change measured in their prompt. NaN with a
         reason: ``no_feature``, ``small_change`` (the prompt's change is below the feature's
         minimum), ``empty_response``, ``no_floor``.
 
@@ -100,25 +104,16 @@ def _mirrored(canonical: Manner, variants: Sequence[Manner], index: int, languag
     def share(response: str) -> float:
         return float(np.clip((read(response) - base) / change, -1.0, 1.0))
 
-    others = [v.response for v in variants if v.feature != variant.feature and not is_empty(v.response)]
+    at_rest = read(canonical.prompt)
+    others = [
+        v.response
+        for v in variants
+        if v.in_floor
+        and v.feature != variant.feature
+        and not is_empty(v.response)
+        and abs(read(v.prompt) - at_rest) < feature.minimum
+    ]
     value = share(variant.response)
     if not others:
         return Mirrored(value, nan, change, "no_floor")
     return Mirrored(value, float(np.mean([share(text) for text in others])), change)
-
-
-def document_mirroring(values: Sequence[Mirrored]) -> float:
-    """Return a document's mirroring: mean value minus mean floor, not clipped.
-
-    Returns
-    -------
-    float
-        In [-2, 2]; NaN when no variant has both.
-
-    Examples
-    --------
-    >>> document_mirroring([Mirrored(0.5, 0.25, 1.0), Mirrored(0.0, float("nan"), 1.0, "no_floor")])
-    0.25
-    """
-    nets = [m.net for m in values if math.isfinite(m.net)]
-    return float(np.mean(nets)) if nets else float("nan")

@@ -1,4 +1,4 @@
-"""The published scheme's rules for "the response mirrors the prompt" (measures.md 7).
+"""The published scheme's rules for "the response mirrors the prompt" (arXiv 2610.01428).
 
 Kept so that its mirroring delta can be computed from any saved run. There is a rule for
 added spaces, repeated punctuation and letter case; politeness and length need a judge

@@ -144,7 +144,11 @@ def _mirroring(records: Sequence[Record], texts: Sequence[str], groups: Sequence
         canonical = Manner(records[first]["text"], texts[first], None)
         # A variant that did not reach the model, or no valid text, mirrors nothing.
         usable = [i for i in group if records[i]["role"] == "variant" and not records[i].get("text_reason")]
-        manners = [Manner(records[i]["text"], texts[i], records[i]["feature"]) for i in usable]
+        scored = records[first].get("families") or {}
+        manners = [
+            Manner(records[i]["text"], texts[i], records[i]["feature"], records[i]["family"] in scored)
+            for i in usable
+        ]
         language = records[first]["language"]
         for index, found in zip(usable, mirroring(canonical, manners, language), strict=True):
             record = records[index]
@@ -169,11 +173,12 @@ def _answers(
     for group in groups:
         for index in group:
             record = records[index]
-            if record["role"] == "control" or record.get("document_reason"):
+            if record["role"] == "control" or record.get("document_reason") or record.get("text_reason"):
                 continue
             if extracted is not None:
                 record["answer"] = extracted[index]
-                record["distances"]["flip"] = flipped(extracted[index], extracted[group[0]])
+                if not records[group[0]].get("text_reason"):
+                    record["distances"]["flip"] = flipped(extracted[index], extracted[group[0]])
             if golds[index]:
                 said = texts[index] if extracted is None else extracted[index] or ""
                 record["correct"] = int(is_correct(said, golds[index], reading.match))

@@ -76,8 +76,6 @@ class Pool:
 
     Parameters
     ----------
-    rows : int
-        Rows of the batch.
     columns : sequence of sequence of int
         For each row the columns to average over; empty = not pooled (NaN).
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import os
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
@@ -36,7 +37,7 @@ class TextBackend(Backend):
             for prompt in prompts:
                 keys.setdefault(_key(prompt), prompt)
         order = list(keys)
-        texts: dict[str, str] = {}
+        texts: dict[str, str | None] = {}
         # Repeats go in a call of their own and in another order, so that they meet other batches.
         for repeats in (False, True):
             part = [key for key in order if (keys[key].repeat > 0) == repeats]
@@ -45,24 +46,30 @@ class TextBackend(Backend):
             if part:
                 instances = [_instance(keys[key], index) for index, key in enumerate(part)]
                 answers = self.lm.generate_until(instances)
-                texts.update(zip(part, answers, strict=True))
+                texts.update(zip(part, map(_answer, answers), strict=True))
         for index, prompts in enumerate(documents):
             responses = []
             for prompt in prompts:
                 key = _key(prompt)
-                responses.append(
-                    Response(
-                        text=str(texts[key]),
-                        prompt_ids_digest=key,
-                        reasons={"own": "no_logprobs", "forced": "no_logprobs", "hidden": "no_hidden_states"},
-                    )
-                )
+                reasons = {"own": "no_logprobs", "forced": "no_logprobs", "hidden": "no_hidden_states"}
+                if texts[key] is None:
+                    # A request that failed must not pass for the same answer again and again.
+                    reasons["text"] = "no_response"
+                responses.append(Response(text=texts[key] or "", prompt_ids_digest=key, reasons=reasons))
             progress(len(prompts), "generate")
             yield index, responses
 
     def describe(self) -> dict[str, Any]:
         """Return the host's model class; nothing else is known of it."""
         return {"class": type(self.lm).__name__, "backend": "text"}
+
+
+def _answer(answer: Any) -> str | None:
+    """Return the text of an answer, None where the host's model had none to give."""
+    placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER")
+    if answer is None or (placeholder and answer == placeholder):
+        return None
+    return str(answer)
 
 
 def _key(prompt: Prompt) -> str:

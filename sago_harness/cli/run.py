@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ def run(words: Sequence[str]) -> int:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     args = _parse(words)
     _read_config(args)
+    if getattr(args, "limit", None) is not None and args.limit <= 0:
+        raise SagoError(f"--limit {args.limit:g}: it is a number of documents above 0, or a share under 1")
     files = task_files()
     if getattr(args, "tasks", None):
         args.tasks = _resolve_tasks(args, files)
@@ -190,9 +193,13 @@ def _execute(args: argparse.Namespace) -> None:
     except SagoError:
         raise
     except OSError as error:
-        pretrained = (getattr(args, "model_args", None) or {}).get("pretrained")
-        if pretrained and not Path(str(pretrained)).is_dir() and "pretrained" in str(vars(args)):
+        model_args = getattr(args, "model_args", None)
+        pretrained = model_args.get("pretrained") if isinstance(model_args, dict) else None
+        if pretrained and _while_loading(error):
             raise load_error(str(pretrained), error) from error
+        if error.strerror:
+            place = f" ({error.filename})" if error.filename else ""
+            raise SagoError(f"the run stopped: {error.strerror}{place}") from error
         raise
     except ValueError as error:
         message = str(error)
@@ -205,6 +212,12 @@ def _execute(args: argparse.Namespace) -> None:
         if message.startswith(("Specify --output_path", "When `fewshot_as_multiturn`", "If --samples")):
             raise SagoError(message) from error
         raise
+
+
+def _while_loading(error: BaseException) -> bool:
+    """Say whether an error came up while the host's model class looked for the model's files."""
+    steps = {"_get_config", "_create_tokenizer", "_create_model"}
+    return any(frame.name in steps for frame in traceback.extract_tb(error.__traceback__))
 
 
 def _unknown_task(names: str) -> SagoError:
@@ -221,13 +234,14 @@ def _unknown_task(names: str) -> SagoError:
 
 def _run_with_files(args: argparse.Namespace, out: Path) -> int:
     """Let the host write into a folder of its own, and put whole files in place at the end."""
-    from sago_harness.report.files import publish
+    from sago_harness.report.files import UNFINISHED, publish, sweep
 
     single = out.suffix == ".json"
     target = out.parent if single else out
-    staging = target / f".sago-unfinished-{os.getpid()}"
+    staging = target / f"{UNFINISHED}{os.getpid()}"
     try:
         target.mkdir(parents=True, exist_ok=True)
+        sweep(target)
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir()
     except OSError as error:

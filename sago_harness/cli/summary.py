@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from sago_harness.errors import SagoError
+from sago_harness.report.files import UNFINISHED
 from sago_harness.report.words import describe_task
 from sago_harness.scores.table import read_samples
 
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     newest: dict[tuple[Path, str], Path] = {}
     for path in sorted(args.run.rglob("samples_*.jsonl")):
         match = _SAMPLES.search(path.name)
-        if match:
+        if match and not any(part.startswith(UNFINISHED) for part in path.parts):
             key = (path.parent, match["task"])
             # The time in the name sorts as text.
             if key not in newest or newest[key].name < path.name:

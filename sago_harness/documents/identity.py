@@ -1,4 +1,4 @@
-"""Names for documents, and orders that depend on the names alone (measures.md 1).
+"""Names for documents, and orders that depend on the names alone.
 
 A position changes its meaning with every subset; a name does not. Everything that is
 random is ordered by hash(seed, name), so that subsets, ranks and machines agree.

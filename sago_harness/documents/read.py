@@ -19,6 +19,9 @@ from sago_harness.jsonsafe import json_safe
 
 Row = dict[str, Any]
 
+#: Levels of lists and objects in one JSON value; what is deeper is no text or answer.
+_DEEPEST = 50
+
 
 def read_file(path: Path) -> list[Row]:
     """Return the rows of one file, by its ending.
@@ -47,7 +50,7 @@ def read_file(path: Path) -> list[Row]:
             f"{path}: files of kind {suffix or 'no ending'} are not read; use {', '.join(readers)}"
         )
     try:
-        return [json_safe(row) for row in readers[suffix](path)]
+        return list(readers[suffix](path))
     except (OSError, UnicodeDecodeError) as error:
         raise SagoError(f"{path} cannot be read: {error}") from error
 
@@ -60,20 +63,41 @@ def _jsonl(path: Path) -> Iterator[Row]:
 
 
 def _object(text: str, where: str) -> Row:
-    try:
-        row = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SagoError(f"{where} is not JSON: {error}") from error
+    row = _parsed(text, where)
     if not isinstance(row, dict):
         raise SagoError(f"{where} is not a JSON object but {type(row).__name__}")
     return row
 
 
-def _json(path: Path) -> Iterator[Row]:
+def _parsed(text: str, where: str) -> Any:
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise SagoError(f"{path} is not JSON: {error}") from error
+        value = json.loads(text)
+    except RecursionError as error:
+        raise SagoError(f"{where} is nested too deeply: at most {_DEEPEST} levels are read") from error
+    except ValueError as error:  # beside bad JSON, an integer of thousands of digits
+        raise SagoError(f"{where} is not JSON: {error}") from error
+    if _deeper_than(value, _DEEPEST):
+        raise SagoError(f"{where} is nested too deeply: at most {_DEEPEST} levels are read")
+    return json_safe(value)
+
+
+def _deeper_than(value: Any, levels: int) -> bool:
+    """Say whether lists and objects are nested deeper; level by level, so that nothing overflows."""
+    level = [value]
+    for _ in range(levels + 1):
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, dict | list)
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _json(path: Path) -> Iterator[Row]:
+    data = _parsed(path.read_text(encoding="utf-8-sig"), str(path))
     if isinstance(data, dict):
         lists = [value for value in data.values() if isinstance(value, list)]
         data = lists[0] if len(lists) == 1 else data
@@ -85,8 +109,15 @@ def _json(path: Path) -> Iterator[Row]:
 def _csv(path: Path) -> Iterator[Row]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     with path.open(encoding="utf-8-sig", newline="") as lines:
-        for row in csv.DictReader(lines, delimiter=delimiter):
-            yield {str(key): value for key, value in row.items() if key is not None}
+        reader = csv.DictReader(lines, delimiter=delimiter)
+        try:
+            for row in reader:
+                yield {str(key): value for key, value in row.items() if key is not None}
+        except csv.Error as error:
+            # The limit of a field is the interpreter's and holds for all of its threads: left as it is.
+            raise SagoError(
+                f"{path} line {reader.line_num + 1} cannot be read: {error}; long texts fit into JSONL"
+            ) from error
 
 
 def _parquet(path: Path) -> Iterator[Row]:
@@ -97,7 +128,7 @@ def _parquet(path: Path) -> Iterator[Row]:
         table = pq.read_table(path)
     except pa.ArrowInvalid as error:
         raise SagoError(f"{path} is no Parquet file: {error}") from error
-    yield from table.to_pylist()
+    yield from (json_safe(row) for row in table.to_pylist())
 
 
 def read_local(folder: Path, patterns: Sequence[str]) -> list[Row] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -13,13 +15,17 @@ from sago_harness.documents.columns import check_columns, map_row
 from sago_harness.documents.read import Row, read_file, read_hub, read_local
 from sago_harness.errors import SagoError, unknown
 from sago_harness.hooks.spec import TaskSpec
-from sago_harness.jsonsafe import clean_text
+from sago_harness.jsonsafe import clean_text, dumps
 from sago_harness.variants.base import OTHER_FAMILIES, SCORED_FAMILIES
+from sago_harness.variants.features import FEATURES
 
 _PATTERNS = ("*.jsonl", "*.json", "*.parquet", "*.csv")
 
 #: Columns of a user's file.
 _USER_FIELDS = ("id", "prompt", "target", "variants", "language")
+
+#: Keys of the host that may read further columns.
+_READERS = ("doc_to_", "process_", "gen_prefix", "fewshot_config", "description")
 
 
 @dataclass(slots=True)
@@ -36,6 +42,10 @@ class Source:
         The host's ``dataset_kwargs``.
     yaml : str
         File the task was read from; shipped rows lie beside it.
+    first_n : bool
+        Few-shot examples are the first of the pool.
+    templates : str or None
+        What the host reads further columns with; None where a function may read any.
     """
 
     spec: TaskSpec
@@ -46,6 +56,7 @@ class Source:
     kwargs: dict[str, Any]
     yaml: str
     first_n: bool = False
+    templates: str | None = ""
     _rows: list[Row] | None = field(default=None, repr=False)
     _pool: list[Row] | None = field(default=None, repr=False)
 
@@ -66,6 +77,7 @@ class Source:
             kwargs,
             str((config.get("metadata") or {}).get("config_source", "")),
             first_n=isinstance(fewshot, Mapping) and fewshot.get("sampler") == "first_n",
+            templates=_templates(config),
         )
 
     @property
@@ -90,9 +102,9 @@ class Source:
             rows, where = self._read(self.split)
             check_columns(rows, self.spec.columns, self.spec.task, where)
             mapped = [self._mapped(row) for row in rows]
-            if self.is_users_file:
-                mapped = [_user_row(row) for row in mapped]
             self._check_varied(mapped, where)
+            if self.is_users_file:
+                mapped = [self._user_row(row) for row in mapped]
             self._rows = mapped
         return self._rows
 
@@ -169,20 +181,46 @@ class Source:
                 known = {key for row in rows[:100] for key, value in row.items() if value is not None}
                 raise unknown("field to vary", vary.field, known, f"task {self.spec.task!r}, {where}")
 
+    def _user_row(self, row: Row) -> Row:
+        """Give every row of a user's file the same columns: those that the task reads."""
+        kept = {name: row.get(name) for name in _USER_FIELDS}
+        kept |= {name: value for name, value in row.items() if name not in kept and self._reads(name)}
+        for name in ("id", "language"):
+            kept[name] = None if kept[name] is None else _as_text(kept[name])
+        return kept
 
-def _user_row(row: Row) -> Row:
-    """Give every row of a user's file the same columns."""
-    return {name: row.get(name) for name in _USER_FIELDS} | row
+    def _reads(self, name: str) -> bool:
+        own = {self.spec.answers, self.spec.id_field, self.spec.cluster_field}
+        if self.templates is None or name in own or any(name == vary.field for vary in self.spec.vary):
+            return True
+        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.templates) is not None
 
 
-def own_variants(row: Mapping[str, Any], field_name: str) -> tuple[Variant, ...]:
+def _templates(config: Mapping[str, Any]) -> str | None:
+    """Return all text by which the host may read columns; None where it calls a function."""
+    values = [value for key, value in config.items() if key.startswith(_READERS)]
+    values += [item for value in values if isinstance(value, Mapping) for item in value.values()]
+    return None if any(map(callable, values)) else "\n".join(map(str, values))
+
+
+def own_variants(
+    row: Mapping[str, Any], field_name: str, fields: Mapping[str, str] | None = None
+) -> tuple[Variant, ...]:
     """Return the variants that a row brings: texts, or objects with text, family, operator ...
+
+    Parameters
+    ----------
+    row : mapping
+    field_name : str
+        The field that a variant's text stands for.
+    fields : mapping of str to str, optional
+        All varied fields of the document; those beside ``field_name`` stay as they are.
 
     Raises
     ------
     SagoError
-        For variants that are no list, and for one without text, with an unknown family, or
-        with a strength that is no number.
+        For variants that are no list, and for one without text, with an unknown family or
+        feature, or with a strength that is no number.
 
     Examples
     --------
@@ -203,23 +241,37 @@ def own_variants(row: Mapping[str, Any], field_name: str) -> tuple[Variant, ...]
         if not isinstance(entry.get("text"), str):
             raise SagoError(f"{where} has no `text`")
         strength = entry.get("strength")
-        if isinstance(strength, bool) or not isinstance(strength, int | float | None):
+        if not _is_number(strength):
             raise SagoError(f"{where}: strength {strength!r} is not a number")
         family = str(entry.get("family", "human"))
         if family not in (*SCORED_FAMILIES, *OTHER_FAMILIES[:2]):
             raise unknown("family", family, (*SCORED_FAMILIES, *OTHER_FAMILIES[:2]), where)
+        feature = entry.get("feature")
+        if feature is not None and feature not in list(FEATURES):
+            raise unknown("feature", feature, FEATURES, where)
         made.append(
             Variant(
                 id=str(entry.get("id", f"own{number}")),
                 family=family,
                 operator=str(entry.get("operator", "own")),
-                fields={field_name: clean_text(entry["text"])},
+                fields={**(fields or {}), field_name: clean_text(entry["text"])},
                 strength=strength,
                 position=entry.get("position"),
-                feature=entry.get("feature"),
+                feature=feature,
             )
         )
     return tuple(made)
+
+
+def _is_number(strength: Any) -> bool:
+    if strength is None:
+        return True
+    if isinstance(strength, bool) or not isinstance(strength, int | float):
+        return False
+    try:
+        return math.isfinite(float(strength))
+    except OverflowError:
+        return False
 
 
 def brought_families(rows: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -227,31 +279,70 @@ def brought_families(rows: Sequence[Mapping[str, Any]]) -> set[str]:
     return {variant.family for row in rows for variant in own_variants(row, "prompt")}
 
 
-def uniform(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def uniform(rows: Sequence[Mapping[str, Any]], varied: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Make rows fit one table: the same keys everywhere, and one type a column.
 
-    A column that mixes lists and texts becomes lists, one that mixes other types text;
-    variants become one kind of object.
+    A column that mixes lists and texts becomes lists of texts, one that mixes other types,
+    or holds what no table has a type for, text; variants become one kind of object. What is
+    missing stays missing, in lists too.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Strict JSON.
+    varied : sequence of str
+        Fields that hold prompts: beside texts, a list or an object there is missing.
+
+    Returns
+    -------
+    list of dict
+
+    Examples
+    --------
+    >>> uniform([{"target": ["Paris", None]}, {"target": 5}])
+    [{'target': ['Paris', None]}, {'target': ['5']}]
     """
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    table = [{key: row.get(key) for key in keys} for row in rows]
+    columns: dict[str, list[Any]] = {}
     for key in keys:
-        kinds = {type(row[key]) for row in table if row[key] is not None}
+        column = [row.get(key) for row in rows]
         if key == "variants":
-            for row in table:
-                row[key] = [_variant_row(item) for item in row[key] or ()]
-        elif list in kinds:
-            for row in table:
-                value = row[key]
-                if value is not None:
-                    items = value if isinstance(value, list) else [value]
-                    row[key] = (
-                        items if all(isinstance(v, Mapping) for v in items) else [str(v) for v in items]
-                    )
-        elif len(kinds) > 1 and not kinds <= {int, float}:
-            for row in table:
-                row[key] = None if row[key] is None else str(row[key])
-    return table
+            columns[key] = [[_variant_row(item) for item in value or ()] for value in column]
+            continue
+        if key in varied and any(isinstance(value, str) for value in column):
+            column = [None if isinstance(value, list | Mapping) else value for value in column]
+        columns[key] = _one_type(column)
+    return [{key: columns[key][index] for key in keys} for index in range(len(rows))]
+
+
+def _one_type(column: list[Any]) -> list[Any]:
+    kinds = {type(value) for value in column if value is not None}
+    if (len(kinds) < 2 or kinds <= {int, float}) and _fits(column):
+        return column
+    if list in kinds:
+        lists = [value if isinstance(value, list | None) else [value] for value in column]
+        if all(isinstance(item, Mapping) for value in lists for item in value or ()) and _fits(lists):
+            return lists
+        return [value if value is None else [_as_text(item) for item in value] for value in lists]
+    return [_as_text(value) for value in column]
+
+
+def _fits(column: list[Any]) -> bool:
+    """Say whether a table can hold the column as it is."""
+    import pyarrow as pa
+
+    try:
+        pa.array(column)
+    except (pa.ArrowException, OverflowError):
+        return False
+    return True
+
+
+def _as_text(value: Any) -> Any:
+    """Return a value as text, lists and objects as JSON; None stays None."""
+    if value is None or isinstance(value, str):
+        return value
+    return dumps(value) if isinstance(value, list | Mapping) else str(value)
 
 
 def _variant_row(item: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sago_harness import pipeline
 from sago_harness.scores.composite import TaskScores, stock_documents
+from sago_harness.scores.document import HEALTH_FLAGS
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,9 @@ def say_coverage(task: str, column: str, items: Sequence[Any]) -> None:
 def say_health(
     task: str, items: Sequence[Mapping[str, Any]], scores: TaskScores, measures: Mapping[str, str]
 ) -> None:
-    """Warn of what makes a score not to be believed (measures.md 5)."""
+    """Say how the canonical responses look, and warn of what makes a score not to be believed."""
+    counts = ", ".join(f"{flag} {share * len(items):.0f}" for flag, share in health_shares(items).items())
+    log.info("[%s] canonical responses of %d documents: %s", task, len(items), counts)
     if scores.stock_share > STOCK_LIMIT:
         stock = stock_documents([item["response"] for item in items])
         rest = [item for item, mark in zip(items, stock, strict=True) if not mark]
@@ -47,13 +50,25 @@ def say_health(
             log.warning("[%s] %s is unscored: %s", task, measure, estimate.reason)
 
 
-def results_of(scores: TaskScores) -> dict[str, Any]:
-    """Return what the results file holds beside the columns: r of each measure, noise, stock answers."""
+def health_shares(items: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the shares of documents whose canonical response is empty, short, cut off or a refusal.
+
+    Examples
+    --------
+    >>> health_shares([{"flags": ["short"]}, {"flags": []}])["short"]
+    0.5
+    """
+    total = max(1, len(items))
+    return {flag: sum(flag in item["flags"] for item in items) / total for flag in HEALTH_FLAGS}
+
+
+def results_of(scores: TaskScores, health: Mapping[str, float]) -> dict[str, Any]:
+    """Return what the results file holds beside the columns: r of each measure, noise, health."""
     return {
         "relative": {
             name: {"r": e.value, "stderr": e.stderr, "n": e.n, "reason": e.reason}
             for name, e in scores.relative.items()
         },
         "noise": {name: {"floor": floor, "excess": over} for name, (floor, over) in scores.noise.items()},
-        "stock_share": scores.stock_share,
+        "health": {**health, "stock": scores.stock_share},
     }

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 REQUEST_TYPE = "sago_generate"
 
 #: Reasons of a document or prompt that is never sent.
-_UNSENT = ("missing_field", "span_not_found", "empty_prompt")
+_UNSENT = ("missing_field", "span_not_found", "empty_prompt", "language_without_variants")
 
 
 class SagoText(str):

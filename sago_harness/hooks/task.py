@@ -22,9 +22,9 @@ from lm_eval.api.task import ConfigurableTask
 from sago_harness import pipeline
 from sago_harness.axes import measures_for
 from sago_harness.axes.answers import gold_answers
-from sago_harness.axes.encoders import Missing, load_encoder
+from sago_harness.axes.encoders import Encoder, Missing, baseline, load_encoder
 from sago_harness.axes.encoders.spec import default_spec, parse_spec
-from sago_harness.data import Document, Variant
+from sago_harness.data import Document, Variant, VariantSet
 from sago_harness.documents.identity import choose, name_rows, partners
 from sago_harness.errors import SagoError
 from sago_harness.hooks import dataset, health, plugin
@@ -37,9 +37,9 @@ from sago_harness.jsonsafe import clean_text, dumps, json_safe
 from sago_harness.logs import warn_once
 from sago_harness.scores.columns import Column, task_columns
 from sago_harness.scores.composite import TaskScores
-from sago_harness.signature import task_signature
+from sago_harness.signature import encoder_label, task_signature
 from sago_harness.variants.base import OTHER_FAMILIES
-from sago_harness.variants.recipe import load_recipe
+from sago_harness.variants.recipe import base_language, load_recipe
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +110,9 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self._predict_only = False
         self._rendering: dict[str, Any] = {}
         self._scores: TaskScores | None = None
+        self._health: dict[str, float] = {}
         self._model: dict[str, Any] = {}
+        self._sets: dict[str, VariantSet] = {}
         self._partners: dict[str, list[str]] = {}
         self._rows_by_id: dict[str, Mapping[str, Any]] = {}
         super().__init__(config=settings)
@@ -150,8 +152,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         )
         self.dataset = datasets.DatasetDict(
             {
-                self.config.test_split: datasets.Dataset.from_list(dataset.uniform(chosen)),
-                POOL: datasets.Dataset.from_list(dataset.uniform(named_pool)),
+                self.config.test_split: datasets.Dataset.from_list(dataset.uniform(chosen, fields)),
+                POOL: datasets.Dataset.from_list(dataset.uniform(named_pool, fields)),
             }
         )
 
@@ -173,14 +175,17 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         if not reason and not "".join(fields.values()).strip():
             reason = "empty_prompt"
         cluster = row.get(self.spec.cluster_field) if self.spec.cluster_field else None
-        language = row.get("language") if self._raw_source.is_users_file else None
+        given = row.get("language") if self._raw_source.is_users_file else None
+        language = base_language(str(given or self.spec.language))
+        if not reason and language not in self.recipe.languages:
+            reason = "language_without_variants"
         return Document(
             id=str(row[ID]),
             fields=fields,
-            language=str(language or self.spec.language),
+            language=language,
             cluster=None if cluster is None else str(cluster),
             keep=self.spec.keep,
-            own=dataset.own_variants(row, next(iter(fields))),
+            own=dataset.own_variants(row, next(iter(fields)), fields),
             reason=reason,
         )
 
@@ -247,17 +252,19 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 "sampling moves responses by itself: ask for canonical_repeats=3 or more in --metadata, "
                 "and rank only what is left over that noise"
             )
+        self._sets = {d.id: pipeline.expand(d, self.recipe, self.spec.seed) for d in documents}
         self.signature = task_signature(
             self.spec,
             self.recipe,
-            [(document.id, document.text) for document in documents],
+            list(self._sets.values()),
             families=self.families,
             version=self.VERSION,
-            num_fewshot=self.config.num_fewshot or 0,
-            generation=generation,
+            shots=self.config.num_fewshot or 0,
             template=bool(kwargs.get("apply_chat_template")),
-            system_instruction=kwargs.get("system_instruction"),
-            doc_to_text=self.config.doc_to_text,
+            generation=generation,
+            prompts=self._prompt_facts(rows),
+            scoring=self._scoring_facts(documents, rows),
+            encoder=encoder_label(encoder, self._baseline(encoder)),
         )
         if not kwargs.get("cache_requests"):
             super().build_all_requests(**kwargs)
@@ -282,6 +289,34 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 f"0 to {count - 1}"
             )
 
+    def _prompt_facts(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """What prompts are made of beside variants and the model's template.
+
+        One prompt rendered without a template shows description, delimiters and examples.
+        """
+        plain = {**self._rendering, "apply_chat_template": False, "chat_template": None}
+        plain["fewshot_as_multiturn"] = False
+        shots = self.config.num_fewshot or 0
+        return [
+            self.fewshot_context(rows[0], num_fewshot=shots, gen_prefix=self.doc_to_prefix(rows[0]), **plain),
+            str(self.config.doc_to_text),
+            bool(self._rendering["fewshot_as_multiturn"]) if self._rendering["apply_chat_template"] else None,
+            self._rendering["system_instruction"],
+            sorted(self._partners.items()),
+            self.spec.canonical_repeats,
+            [self.spec.pooling, self.spec.layers],
+        ]
+
+    def _scoring_facts(self, documents: Sequence[Document], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        golds = [
+            [document.id, gold_answers(row.get(self.spec.answers or ""))]
+            for document, row in zip(documents, rows, strict=True)
+        ]
+        return [self.spec.match, [dict(step) for step in self.spec.extract], golds]
+
+    def _baseline(self, encoder: Encoder | Missing) -> float | None:
+        return None if isinstance(encoder, Missing) else baseline(encoder, self.spec.language)
+
     def _requests_key(self, rows: Sequence[Mapping[str, Any]], kwargs: Mapping[str, Any]) -> str:
         """Hash of what a document's requests and their payloads are made of."""
         shots = self.config.num_fewshot or 0
@@ -305,7 +340,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
     def construct_requests(self, doc: Mapping[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:
         """Return the document's requests: canonical, variants, controls, repeats, in this order."""
         document = self.document(doc)
-        made = pipeline.expand(document, self.recipe, self.spec.seed)
+        # Under --cache_requests the host builds every document, whatever the limit.
+        made = self._sets.get(document.id) or pipeline.expand(document, self.recipe, self.spec.seed)
         for reject in made.rejects:
             log.debug("[%s] %s: variant %s: %s", self.spec.task, document.id, reject.id, reject.reason)
         canonical = payload_of(document, made.variants[0], "canonical", ctx, self.spec)
@@ -421,6 +457,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             health.say_coverage(self.spec.task, column.name, items)
         if column.name == "sago":
             self._scores = pipeline.score(items, self.measures)
+            self._health = health.health_shares(items)
             health.say_health(self.spec.task, items, self._scores, self.measures)
         return get_aggregation(f"sago_{column.name}")(items)
 
@@ -431,7 +468,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         if hasattr(self, "signature"):
             own["signature"] = self.signature.as_dict()
         if self._scores is not None:
-            own |= health.results_of(self._scores)
+            own |= health.results_of(self._scores, self._health)
         if self._model:
             own["model"] = self._model
         config["metadata"] = {**(config.get("metadata") or {}), "sago": json_safe(own)}

@@ -8,12 +8,35 @@ into place.
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sago_harness.errors import SagoError
 from sago_harness.scores.table import read_samples, write_parquet
+
+#: Begins the name of a folder whose run has not ended; the process id follows.
+UNFINISHED = ".sago-unfinished-"
+
+
+def sweep(target: Path) -> None:
+    """Remove the folders of runs that were killed: their process is gone."""
+    for folder in target.glob(f"{UNFINISHED}*"):
+        pid = folder.name.removeprefix(UNFINISHED)
+        if pid.isdigit() and not _alive(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def publish(staging: Path, target: Path) -> list[Path]:

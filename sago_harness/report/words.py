@@ -88,16 +88,17 @@ def _mean(values: Sequence[Mapping[str, Any]], key: str) -> float:
 
 
 def _accuracy(scored: Rescored) -> list[str]:
-    mean = {key: _mean(scored.values, key) for key in ("acc", "acc_mean", "acc_worst", "flip")}
-    lines = []
-    if math.isfinite(mean["acc"]):
-        lines.append(
-            f"  accuracy   {100 * mean['acc']:.0f} % on the canonical prompt, "
-            f"{100 * mean['acc_mean']:.0f} % over the variants, "
-            f"{100 * mean['acc_worst']:.0f} % where every variant must be right"
-        )
-    if math.isfinite(mean["flip"]):
-        lines.append(f"  answers    {100 * mean['flip']:.0f} % of the variants get another answer")
+    words = {
+        "acc": "on the canonical prompt",
+        "acc_mean": "over the variants",
+        "acc_worst": "where every variant must be right",
+    }
+    found = {key: _mean(scored.values, key) for key in words}
+    known = [f"{100 * value:.0f} % {words[key]}" for key, value in found.items() if math.isfinite(value)]
+    lines = [f"  accuracy   {', '.join(known)}"] if known else []
+    flip = _mean(scored.values, "flip")
+    if math.isfinite(flip):
+        lines.append(f"  answers    {100 * flip:.0f} % of the variants get another answer")
     return lines
 
 

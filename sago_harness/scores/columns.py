@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sago_harness.axes import MEASURES
 from sago_harness.scores.composite import COMPOSITES
 
-#: Axis scores and composites, in the order of measures.md 4.
+#: Axis scores and composites, in table order.
 AXIS_COLUMNS: dict[str, str] = {
     "sago_generation": "generation",
     "sago_activation": "activation",

@@ -1,7 +1,7 @@
 """From document values to relative instability, axes, ``sago`` and their standard errors.
 
 Everything works on influence values, so that the uncertainty of the chance level is part
-of every standard error (delta method; measures.md 6).
+of every standard error (delta method).
 """
 
 from __future__ import annotations

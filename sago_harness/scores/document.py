@@ -19,6 +19,13 @@ from sago_harness.scores.reduce import (
     scored_families,
 )
 
+#: Reasons that lie with the model's interface, not with a document.
+NOT_GIVEN = ("no_logprobs", "no_hidden_states")
+
+
+#: Flags of a canonical response that health counts.
+HEALTH_FLAGS = ("empty", "short", "truncated", "refused")
+
 
 def document_metrics(
     records: Sequence[Record],
@@ -55,13 +62,18 @@ def document_metrics(
         found = document_value(records, name, scored)
         values[name] = _null(found.value)
         payload[name] = [_null(found.square), _null(found.chance), _null(found.floor)]
-        complete = complete and math.isfinite(found.value)
+        # What this model can never give (an API has no hidden states) does not count against it.
+        if found.reason not in NOT_GIVEN:
+            complete = complete and math.isfinite(found.value)
         for family in own_families:
             values[f"{family}_{name}"] = _null(family_value(records, name, family))
     mirrored, _ = mirroring_value(records, scored)
     values["x_mr"] = payload["x_mr"] = _null(mirrored)
     canonical = next(record for record in records if record["role"] == "canonical")
-    payload["response"] = None if canonical.get("document_reason") else canonical["response_hash"]
+    # What was never sent, or does not count, is no stock answer either.
+    counts = not (canonical.get("document_reason") or canonical.get("text_reason"))
+    payload["response"] = canonical["response_hash"] if counts else None
+    payload["flags"] = [flag for flag in canonical.get("flags") or () if flag in HEALTH_FLAGS]
     values.update(_accuracy(records, scored))
     for column, axis in AXIS_COLUMNS.items():
         members = {name for name, a in measures.items() if a == axis} | (
@@ -72,7 +84,7 @@ def document_metrics(
         values[column] = payload
     values["n_scored"] = int(complete)
     values["stock_share"] = payload["response"]
-    values["response_tokens"] = canonical.get("tokens", {}).get("response")
+    values["response_tokens"] = canonical.get("tokens", {}).get("response") if counts else None
     return values
 
 

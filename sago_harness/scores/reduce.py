@@ -1,4 +1,4 @@
-"""From the distances of one document's variants to the document's values (measures.md 4).
+"""From the distances of one document's variants to the document's values.
 
 Input are the variants' records as they stand in the samples file; nothing here needs a
 model, so every score can be computed again from saved records.

@@ -64,17 +64,23 @@ def read_samples(path: Path) -> list[Row]:
         Names the file and line that cannot be read.
     """
     rows: list[Row] = []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                sample = json.loads(line)
-                filtered = sample["filtered_resps"]
-            except (json.JSONDecodeError, KeyError, TypeError) as error:
-                raise SagoError(f"{path} line {number} is no sample of lm-eval: {error}") from error
-            for text, responses in zip(filtered, sample["resps"], strict=True):
-                if not (isinstance(text, str) and text.startswith('{"record":')):
-                    return []
-                rows.append({**json.loads(text), "response": responses[0]})
+    try:
+        # Bytes that are no UTF-8 must name their line, so lines are decoded one by one.
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    sample = json.loads(line.decode("utf-8"))
+                    filtered, responses = sample["filtered_resps"], sample["resps"]
+                    if not all(isinstance(t, str) and t.startswith('{"record":') for t in filtered):
+                        return []
+                    rows += [
+                        {**json.loads(text), "response": said[0]}
+                        for text, said in zip(filtered, responses, strict=True)
+                    ]
+                except (ValueError, KeyError, TypeError, IndexError) as error:
+                    raise SagoError(f"{path} line {number} is no sample of lm-eval: {error}") from error
+    except OSError as error:
+        raise SagoError(f"{path} cannot be read: {error.strerror}") from error
     return rows
 
 

@@ -109,6 +109,17 @@ class Recipe:
         return {family: families.count(family) for family in self.families if family in families}
 
 
+def base_language(code: str) -> str:
+    """Return a language code without region or script, in lower case.
+
+    Examples
+    --------
+    >>> base_language("en-US"), base_language("zh_Hans_CN")
+    ('en', 'zh')
+    """
+    return code.strip().replace("_", "-").partition("-")[0].lower()
+
+
 def load_recipe(name_or_path: str | Path) -> Recipe:
     """Read a recipe that comes with the package, or a file.
 

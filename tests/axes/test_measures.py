@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 from sago_harness.axes import MEASURES, measures_for
 from sago_harness.axes.activation import activation_distance, cosine_raw_delta, layer_angles
 from sago_harness.axes.base import AXES, Context
-from sago_harness.axes.confidence import FORCED_TOKENS, divergence, relative_change
+from sago_harness.axes.confidence import FORCED_TOKENS, relative_change
 from sago_harness.axes.encoders.base import Encoder, Similarity
 from sago_harness.backends.base import Response
 from sago_harness.variants.base import Feature, Operator
@@ -175,15 +175,6 @@ def test_only_the_first_32_tokens_count() -> None:
     assert relative_change(a, b) == 0.0
     b[0] = -math.log(2.0)
     assert relative_change(a, b) == pytest.approx(0.5 / 32)
-
-
-def test_divergence_against_scipy() -> None:
-    from scipy.spatial.distance import jensenshannon
-
-    rng = np.random.default_rng(3)
-    p, q = rng.dirichlet(np.ones(7), size=5), rng.dirichlet(np.ones(7), size=5)
-    expected = [jensenshannon(a, b, base=2) ** 2 for a, b in zip(p, q, strict=True)]
-    assert divergence(np.log(p), np.log(q)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_nan_values_are_unscored_not_zero() -> None:

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from sago_harness.axes.mirroring import Manner, Mirrored, document_mirroring, mirroring
+from sago_harness.axes.mirroring import Manner, mirroring
 from sago_harness.axes.mirroring_rules import mirrors
 
 UPPER, SPACES = "upper_share", "extra_spaces"
@@ -47,11 +47,22 @@ def test_reasons() -> None:
     assert math.isnan(lonely.net)
 
 
-def test_document_value_is_the_mean_of_nets() -> None:
-    nan = float("nan")
-    values = [Mirrored(0.5, 0.1, 1.0), Mirrored(0.0, 0.2, 1.0), Mirrored(nan, nan, nan, "no_feature")]
-    assert document_mirroring(values) == pytest.approx((0.4 - 0.2) / 2)
-    assert math.isnan(document_mirroring([values[-1]]))
+def test_what_moves_the_feature_by_accident_is_no_floor() -> None:
+    """A variant whose own prompt moves f, whatever its operator declares, says nothing of f at rest."""
+    canonical = Manner("abcd", "wxyz", None)
+    shout = Manner("ABCD", "WXYZ", UPPER)
+    loud_by_accident = Manner("ABCD  abcd", "WXYZ", SPACES)
+    calm = Manner("ab  cd", "wxyz", SPACES)
+    assert mirroring(canonical, [shout, loud_by_accident, calm])[0].net == 1.0
+    assert mirroring(canonical, [shout, loud_by_accident])[0].reason == "no_floor"
+
+
+def test_variants_outside_the_score_are_no_floor() -> None:
+    canonical = Manner("abcd", "wxyz", None)
+    shout = Manner("ABCD", "WXYZ", UPPER)
+    calm = Manner("ab  cd", "wxyz", SPACES)
+    persons = Manner("a bcd", "WXYZ", None, in_floor=False)
+    assert mirroring(canonical, [shout, calm, persons])[0].net == 1.0
 
 
 def test_ordinary_fluctuation_averages_to_zero() -> None:
@@ -66,7 +77,7 @@ def test_ordinary_fluctuation_averages_to_zero() -> None:
         canonical = Manner("abcdefgh", word(), None)
         shout = [Manner("ABCDefgh", word(), UPPER), Manner("ABCDEFGH", word(), UPPER)]
         rest = [Manner("ab   cdefgh", word(), SPACES) for _ in range(4)]
-        values.append(document_mirroring(mirroring(canonical, shout + rest)[:2]))
+        values.append(np.mean([found.net for found in mirroring(canonical, shout + rest)[:2]]))
     error = np.std(values, ddof=1) / math.sqrt(len(values))
     assert abs(np.mean(values)) < 4 * error
 

@@ -1,4 +1,4 @@
-"""Where a response ends, checked token by token against the rule of measures.md 2."""
+"""Where a response ends, checked token by token against the rule itself."""
 
 from __future__ import annotations
 

@@ -125,3 +125,17 @@ def test_the_hosts_dummy_model() -> None:
     assert isinstance(backend, TextBackend)
     found = dict(backend.run([[Prompt("a", "canonical", GEN)]], Wanted(), silent))
     assert found[0][0].text == "lol"
+
+
+def test_a_failed_request_is_no_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None, or the host's placeholder for it, must not pass for the same answer every time."""
+
+    class Failing:
+        def generate_until(self, requests: list[Any]) -> list[Any]:
+            return [None, "[no content]", "fine"][: len(requests)]
+
+    monkeypatch.setenv("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "[no content]")
+    prompts = [Prompt(text, "variant", {}) for text in ("a", "b", "c")]
+    ((_, found),) = TextBackend(Failing()).run([prompts], Wanted(), lambda *_: None)
+    assert [response.reasons.get("text", "") for response in found] == ["no_response", "no_response", ""]
+    assert [response.text for response in found] == ["", "", "fine"]

@@ -56,6 +56,16 @@ def test_a_lone_surrogate_is_replaced(tmp_path: Path) -> None:
     assert read_file(save(tmp_path / "a.jsonl", '{"q": "a\\ud800b"}\n')) == [{"q": "a\ufffdb"}]
 
 
+def test_a_key_with_a_lone_surrogate_is_replaced_too(tmp_path: Path) -> None:
+    text = '{"q": {"\\udc00k": 1}, "\\ud800": "x"}\n'
+    assert read_file(save(tmp_path / "a.jsonl", text)) == [{"q": {"\ufffdk": 1}, "\ufffd": "x"}]
+
+
+def test_what_is_nested_within_reason_is_read(tmp_path: Path) -> None:
+    deep = "[" * 40 + "]" * 40
+    assert read_file(save(tmp_path / "a.jsonl", f'{{"q": {deep}}}\n')) == [{"q": json.loads(deep)}]
+
+
 def test_nan_becomes_null(tmp_path: Path) -> None:
     assert read_file(save(tmp_path / "a.jsonl", '{"q": "x", "v": NaN}\n')) == [{"q": "x", "v": None}]
 
@@ -68,6 +78,17 @@ BAD: dict[str, tuple[str, str]] = {
     "c.json": ("[1, 2]", r"c\.json is no list of JSON objects"),
     "a.parquet": ("not parquet at all", r"a\.parquet is no Parquet file"),
     "a.xlsx": ("x", r"files of kind \.xlsx are not read; use \.jsonl, \.json, \.csv"),
+    "deep.jsonl": (
+        '{"q": 1}\n{"q": ' + "[" * 100_000 + "]" * 100_000 + "}\n",
+        r"deep\.jsonl line 2 is nested too deeply",
+    ),
+    "some.jsonl": ('{"q": ' + "[" * 60 + "]" * 60 + "}\n", r"line 1 is nested too deeply: at most 50 levels"),
+    "deep.json": ("[" * 100_000 + "]" * 100_000, r"deep\.json is nested too deeply"),
+    "digits.jsonl": ('{"q": ' + "1" * 5000 + "}\n", r"digits\.jsonl line 1 is not JSON"),
+    "long.csv": (
+        "q,a\nx,y\n" + "z" * 200_000 + ",1\n",
+        r"long\.csv line 3 cannot be read: field larger than field limit \(131072\)",
+    ),
     "plain": ("x", r"files of kind no ending are not read"),
 }
 

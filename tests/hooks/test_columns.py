@@ -151,6 +151,47 @@ def test_what_the_numbers_depend_on_stands_with_the_results(scored: dict[str, An
     own = scored["configs"][TASK]["metadata"]["sago"]
     assert own["model"]["dtype"] == "float32"
     assert own["model"]["attention"] in ("sdpa", "eager")
-    assert own["model"]["batch_size"] == "4"
+    assert own["model"]["batch_size"] == "8"
     assert own["signature"]["task"] == TASK
     assert set(own["relative"]) == {"x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "x_mr"}
+
+
+SIGNATURE_CHANGES: dict[str, dict[str, Any]] = {
+    "few-shot seed": {"num_fewshot": 2, "fewshot_random_seed": 99},
+    "shots": {"num_fewshot": 1},
+    "system": {"system_instruction": "Be brief."},
+    "tokens": {"gen_kwargs": {"max_gen_toks": 3}},
+}
+
+
+@pytest.mark.parametrize("change", sorted(SIGNATURE_CHANGES))
+def test_what_changes_numbers_changes_the_signature(change: str) -> None:
+    """In the results and in every record: two values with equal signatures can be compared."""
+    options = SIGNATURE_CHANGES[change]
+    base = {"num_fewshot": 2} if "num_fewshot" in options else {}
+
+    def signature(**given: Any) -> tuple[dict[str, Any], str]:
+        found = evaluate(Scripted(str.lower), TASK, limit=2, **given)
+        record = json.loads(found["samples"][TASK][0]["filtered_resps"][0])
+        return found["configs"][TASK]["metadata"]["sago"]["signature"], record["signature"]
+
+    first, second = signature(**base), signature(**options)
+    assert first[0] != second[0]
+    assert first[1] != second[1]
+    assert signature(**base) == first
+
+
+def test_the_signature_knows_own_variants_and_gold_answers(tmp_path: Path) -> None:
+    def signature(row: dict[str, Any]) -> str:
+        path = tmp_path / "mine.jsonl"
+        rows = [
+            {"prompt": "Name a river in Spain, please.", "id": "a", **row},
+            {"prompt": "Say hi to me now."},
+        ]
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        found = evaluate(Scripted(str.lower), "local_sago", {"file": str(path)})
+        return str(json.loads(found["samples"]["local_sago"][0]["filtered_resps"][0])["signature"])
+
+    plain = signature({})
+    assert signature({}) == plain
+    assert len({plain, signature({"target": "Ebro"}), signature({"variants": ["A river of Spain?"]})}) == 3

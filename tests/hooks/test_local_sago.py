@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from sago_harness.axes.answers import gold_answers
 from sago_harness.errors import SagoError
-from tests.hooks.hosts import Scripted, build, evaluate, manager, prompts, records, values
+from sago_harness.hooks.dataset import own_variants, uniform
+from tests.hooks.hosts import Scripted, build, evaluate, manager, prompts, records, values, write_yaml
 
 TASK = "local_sago"
 ANIMALS = ("cat", "hen", "bee", "owl")
@@ -201,6 +203,14 @@ BAD: dict[str, tuple[list[Any], str]] = {
         [{"prompt": "p", "variants": [{"text": "q", "family": "humn"}]}],
         "unknown family 'humn'.*human",
     ),
+    "feature": (
+        [{"prompt": "p", "variants": [{"text": "q", "feature": "extra_space"}]}],
+        "unknown feature 'extra_space' in variant 1 of document 'p': did you mean extra_spaces",
+    ),
+    "feature of another kind": (
+        [{"prompt": "p", "variants": [{"text": "q", "feature": ["labels"]}]}],
+        r"unknown feature .*labels.* in variant 1 of document 'p': did you mean labels",
+    ),
     "no prompt": ([{"promt": "p"}], "unknown field to vary 'prompt'.*promt"),
     "no rows": ([], "holds no documents"),
     "a list": ([[1, 2]], "line 1 is not a JSON object but list"),
@@ -227,8 +237,111 @@ def test_a_strength_that_is_no_number_is_told_in_one_line(tmp_path: Path) -> Non
         manager(save(tmp_path / "odd.jsonl", rows)).load([TASK])
 
 
-def test_an_unknown_language_is_told_in_one_line(tmp_path: Path) -> None:
-    """The recipe has nothing for it."""
-    task_rows = [{"prompt": "Combien de pattes?", "language": "fr"}]
-    with pytest.raises(SagoError, match="no variant for language 'fr'"):
-        build(TASK, save(tmp_path / "fr.jsonl", task_rows)).build_all_requests()
+@pytest.mark.parametrize("strength", [True, 10**400, float("inf")])
+def test_a_strength_that_no_table_can_hold_is_told_in_one_line(strength: Any) -> None:
+    with pytest.raises(SagoError, match=r"variant 1 of document 'p': strength .* is not a number"):
+        own_variants({"prompt": "p", "variants": [{"text": "q", "strength": strength}]}, "prompt")
+
+
+def test_a_language_without_variants_leaves_its_row_unscored(tmp_path: Path, minilm: Path) -> None:
+    rows: list[dict[str, Any]] = questions()
+    rows.append({"id": "fr", "prompt": "Combien de pattes a le chat ?", "language": "fr"})
+    rows.append({"id": "us", "prompt": "How many legs has the dog over there?", "language": "en-US"})
+    rows.append({"id": "hans", "prompt": "这只猫在院子里有几条腿？", "language": "zh_Hans"})
+    model = Scripted(echo)
+    found = evaluate(model, TASK, save(tmp_path / "fr.jsonl", rows))
+    made = records(found, TASK)
+    assert [row["document_reason"] for row in made["fr"]] == ["language_without_variants"]
+    assert not [prompt for prompt in model.sent if "Combien" in prompt]
+    for name, language, noise in (("us", "en", "punctuation"), ("hans", "zh", "width")):
+        assert {row["language"] for row in made[name]} == {language}
+        assert noise in {row["operator"] for row in made[name]}
+    scores = {json.loads(s["filtered_resps"][0])["document"]: s["x_bleu"] for s in found["samples"][TASK]}
+    assert scores.pop("fr") is None
+    assert all(isinstance(score, float) for score in scores.values())
+
+
+def test_a_null_among_targets_is_no_answer(tmp_path: Path) -> None:
+    rows = [
+        {"prompt": "Where is it?", "target": ["Paris", None]},
+        {"prompt": "And that?", "target": [None, "Rome"]},
+        {"prompt": "And this?", "target": [None]},
+    ]
+    task = build(TASK, save(tmp_path / "null.jsonl", rows))
+    docs = list(task.eval_docs)
+    assert [doc["target"] for doc in docs] == [["Paris", None], [None, "Rome"], [None]]
+    assert [gold_answers(doc["target"]) for doc in docs] == [["Paris"], ["Rome"], []]
+    assert [task.doc_to_target(doc) for doc in docs] == ["Paris", "Rome", ""]
+
+
+ODD: dict[str, list[dict[str, Any]]] = {
+    "a large id": [{"id": 10**30}, {"id": 1}],
+    "ids of every kind": [{"id": {"a": 1}}, {"id": [1]}, {"id": True}, {"id": 2.5}, {}],
+    "a large target": [{"target": 10**30}, {"target": [10**30]}],
+    "large numbers beside small": [{"target": 2**62 + 1}, {"target": 0.5}],
+    "mixed nested types": [{"m": {"a": 1}}, {"m": {"a": "s"}}],
+    "mixed nested targets": [{"target": [{"a": 1}]}, {"target": [{"a": "s"}]}, {"target": [["x"], 1]}],
+    "lists in lists": [{"target": [[1], ["a"]]}, {"target": None}],
+    "a key with a lone surrogate": [{"\ud800": 1}, {"a\udfff": {"\ud800": 2}}],
+    "languages of every kind": [{"language": 5}, {"language": ["en"]}, {"language": "EN"}],
+    "a column of ours": [{"sago_id": 5}, {"sago_id": "x"}],
+    "a deep target": [{"target": json.loads("[" * 45 + "]" * 45)}, {}],
+}
+
+
+@pytest.mark.parametrize("case", sorted(ODD))
+def test_odd_values_are_no_reason_to_stop(case: str, tmp_path: Path) -> None:
+    rows = [{"prompt": f"How many legs has animal {n}?", **row} for n, row in enumerate(ODD[case])]
+    path = tmp_path / "odd.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    task = build(TASK, {"file": str(path)})
+    task.build_all_requests()
+    assert [doc["prompt"] for doc in task.eval_docs] == [row["prompt"] for row in rows]
+    assert set(task.eval_docs.column_names) == {"id", "prompt", "target", "variants", "language", "sago_id"}
+    for doc, row in zip(task.eval_docs, rows, strict=True):
+        if isinstance(row.get("id"), int | float):
+            assert doc["sago_id"] == doc["id"] == str(row["id"])
+
+
+def test_odd_values_of_other_columns_become_text() -> None:
+    rows = [{"m": {"a": 1}, "n": 10**30}, {"m": {"a": "s"}, "n": None}, {"m": None, "n": 7}]
+    assert uniform(rows) == [
+        {"m": '{"a":1}', "n": str(10**30)},
+        {"m": '{"a":"s"}', "n": None},
+        {"m": None, "n": "7"},
+    ]
+
+
+def test_one_prompt_that_is_a_list_changes_no_other(tmp_path: Path) -> None:
+    rows = [*questions(), {"id": "list", "prompt": ["a", "b"]}, {"id": "object", "prompt": {"a": 1}}]
+    task = build(TASK, save(tmp_path / "list.jsonl", rows))
+    documents = {document.id: document for document in map(task.document, task.eval_docs)}
+    assert [documents[name].reason for name in ("list", "object")] == ["missing_field"] * 2
+    assert [d.reason for name, d in documents.items() if name not in ("list", "object")] == [""] * 4
+
+
+def test_a_column_that_a_template_reads_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        "class: !function sago_harness.hooks.task.SagoTask\ntask: mine\nlocal: {file: true}\nvary: prompt\n"
+        "recipe: quick\noutput_type: generate_until\ntest_split: test\nfewshot_split: test\n"
+        'doc_to_text: "{{passage}} {{prompt}}"\ndoc_to_target: ""\n',
+        encoding="utf-8",
+    )
+    rows = questions(passage="Animals.", pass_age=1)
+    task = build("mine", save(tmp_path / "p.jsonl", rows), tmp_path)
+    task.build_all_requests()
+    assert "pass_age" not in task.eval_docs.column_names
+    sent = next(iter(prompts(task).values()))["canonical"]
+    assert sent.startswith("Animals. How many legs")
+
+
+def test_own_variants_of_a_task_with_two_fields_keep_the_other(tmp_path: Path) -> None:
+    rows = [
+        {"topic": f"the {animal}", "question": "How many legs has it?", "variants": ["a small animal"]}
+        for animal in ANIMALS
+    ]
+    body = 'vary: [topic, question]\ndoc_to_text: "{{topic}}: {{question}}"\ndoc_to_target: ""\n'
+    task = build("two", None, write_yaml(tmp_path / "two", "two", body, rows))
+    task.build_all_requests()
+    for made in prompts(task).values():
+        assert made["own1"] == "a small animal: How many legs has it?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -108,10 +109,10 @@ def test_the_signature_stands_in_the_results(written: tuple[dict[str, Any], Path
     own = config["metadata"]["sago"]
     signature = own["signature"]
     assert signature["task"] == "sago_demo_facts"
-    assert signature["recipe"] == "quick.1"
+    assert signature["recipe"].startswith("quick.")
     assert signature["documents"] == 4
     assert signature["canonical_repeats"] == 1
-    assert signature["encoder"] == "minilm:6/token"
+    assert re.fullmatch(r"all-MiniLM-L6-v2:6/token/[0-9a-f]{8}/b=0\.184819", signature["encoder"])
     assert signature["versions"]["lm_eval"].startswith("0.4")
     assert set(own["relative"]) >= {"x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "x_mr"}
 

@@ -181,7 +181,7 @@ def test_stock_answers() -> None:
 
 
 def test_a_share_of_stock_answers_lowers_r_as_stated() -> None:
-    """measures.md 5: a share p of stock answers lowers r to about r/(1 + p) without any stability.
+    """A share p of stock answers lowers r^2 to about r^2/(1 + p) without any stability.
 
     Among N documents with p N stock ones, a stock document moves nothing, and its chance
     partners are stock as well with probability p.

@@ -15,6 +15,8 @@ from lm_eval.tasks._index import Kind, TaskIndex
 from lm_eval.tasks._yaml_loader import load_yaml
 from lm_eval.utils import apply_template
 
+from sago_harness.axes.answers import NUMBER, number_of
+
 FOLDER = Path(__file__).resolve().parents[2] / "task_configs"
 TASKS = {
     "demo": {"sago_demo_facts", "sago_demo_facts_zh", "sago_demo_instructions", "sago_demo_reasoning"},
@@ -210,3 +212,23 @@ def test_the_extracted_number_is_the_last_one(folder: str, name: str, response: 
     step = dict(config(folder, name)["extract"][0])
     assert step.pop("function") == "regex"
     assert RegexFilter(**step).apply([[response]], [{}]) == [[last]]
+
+
+NUMBERS = {
+    "so .5 of it": ".5",
+    "it is \u22125": "\u22125",
+    "about 1e3": "1e3",
+    "from 5-7": "7",
+    "The answer is -1,250.75.": "-1,250.75",
+    "1,2,3": "3",
+}
+
+
+@pytest.mark.parametrize(("folder", "name"), [("demo", "sago_demo_reasoning"), ("gsm8k", "sago_gsm8k")])
+def test_a_number_is_extracted_as_it_is_compared(folder: str, name: str) -> None:
+    pattern = config(folder, name)["extract"][0]["regex_pattern"]
+    assert pattern == NUMBER.pattern
+    for text, written in NUMBERS.items():
+        found = re.findall(pattern, text)[-1]
+        assert found == written
+        assert number_of(found) == number_of(text) is not None

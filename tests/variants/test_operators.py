@@ -131,6 +131,23 @@ def test_case():
     assert {sum(map(str.isupper, text)) for text in outcomes("case", "abcdefghij", 30, "throughout")} == {3}
 
 
+def test_case_never_turns_a_word_into_another():
+    """WHO, IT and US are other words; every other letter goes."""
+    assert outcomes("case", "Who is it?", 100, "throughout", tries=200) == {
+        f"{who} {is_} {it}?" for who in ("WhO", "WHo") for is_ in ("Is", "iS") for it in ("It", "iT")
+    }
+    for text in outcomes("case", "I am with us or it", 100, "throughout", tries=60):
+        assert not {"AM", "US", "OR", "IT"} & set(text.split())
+        assert "WITH" in text.split()
+    # "It" has one letter to turn, and a word that has its capitals keeps them.
+    assert outcomes("case", "It at WHO", 100, "throughout") == {"It AT WHO"}
+    with pytest.raises(Refused, match="letter"):
+        one("case", "It", 100, "throughout")
+    # Letter by letter: one of four is held, so the share is still of all that could turn.
+    assert {sum(map(str.isupper, text)) for text in outcomes("case", "it so", 50, "throughout")} == {2}
+    assert OPERATORS.load("case").version == 2
+
+
 def test_typos_makes_each_kind_of_error_inside_the_word():
     # "wave": swap, drop, double, keyboard neighbour (a: s; v: c, b) at the two inner letters.
     expected = {"wvae", "wve", "wae", "waave", "wavve", "wsve", "wace", "wabe"}

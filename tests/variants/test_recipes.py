@@ -1,14 +1,21 @@
 """Recipes: the built-in ones, and what a wrong one is answered."""
 
+import csv
 import json
 import shutil
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from sago_harness.data import Document
 from sago_harness.errors import SagoError
 from sago_harness.variants import phrases
 from sago_harness.variants.base import SCORED_FAMILIES
-from sago_harness.variants.recipe import load_recipe
+from sago_harness.variants.build import build
+from sago_harness.variants.recipe import base_language, load_recipe
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -25,6 +32,34 @@ def test_built_in_recipes_are_balanced(name, each, language):
 def test_a_language_without_variants_is_named():
     with pytest.raises(SagoError, match="'quick' has no variant for language 'de': it has en, zh"):
         load_recipe("quick").for_language("de")
+
+
+def documents():
+    """The demo prompts, and a published question set where it is at hand."""
+    for path in sorted((ROOT / "task_configs" / "demo").glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            yield row.get("question") or row["instruction"], "zh" if "zh" in path.stem else "en"
+    published = ROOT.parent / "shared" / "data" / "truthfulqa" / "TruthfulQA.csv"
+    if published.is_file():
+        with published.open(encoding="utf-8-sig", newline="") as lines:
+            yield from ((row["Question"], "en") for row in csv.DictReader(lines))
+
+
+@pytest.mark.parametrize("name", ["quick", "default"])
+def test_every_document_gets_two_variants_a_family(name):
+    recipe = load_recipe(name)
+    texts = ["Who are you?", "Is it a cat", "Why do we nod"]
+    for text, language in [*documents(), *((text, "en") for text in texts)]:
+        made = build(Document(text, {"q": text}, language), recipe, seed=0)
+        families = Counter(variant.family for variant in made.variants[1:])
+        assert all(families[family] >= 2 for family in SCORED_FAMILIES), (text, made.rejects)
+
+
+def test_a_language_code_loses_its_region():
+    assert [base_language(code) for code in ("en-US", "en_GB", " EN ", "zh-Hant-TW", "fr", "")] == [
+        "en", "en", "en", "zh", "fr", "",
+    ]  # fmt: skip
 
 
 def write(tmp_path, content):
