@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sago_harness.axes import MEASURES
-from tests.hooks.hosts import evaluate, records, values
+from tests.hooks.hosts import Scripted, evaluate, records, values
 
 TASK = "sago_demo_facts"
 LOWER = [
