@@ -85,8 +85,8 @@ def is_correct(answer: str, gold: Sequence[str], match: str) -> bool:
         Every accepted answer.
     match : {"contains", "exact", "number"}
         ``contains``: a gold answer stands in the answer as whole words and numbers (as
-        characters, in scripts without spaces, but never inside a numeral); ``exact``: equal after normalising; ``number``: equal last
-        numbers (relative difference at most 1e-9).
+        characters, in scripts without spaces, but never inside a numeral); ``exact``: equal
+        after normalising; ``number``: equal last numbers (relative difference at most 1e-9).
 
     Returns
     -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -65,6 +66,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SagoError as error:
         print(f"sago: error: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # The reader of the output has seen enough (`| head`).
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("sago: stopped", file=sys.stderr)
         return 130

@@ -78,7 +78,9 @@ def _table() -> str:
             (name, entry.kind, f"{entry.megabytes} MB", entry.licence, here, str(fetch.folder_of(name)))
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    return "\n".join(
+    sources = [f"{name}: {fetch.lookup(name).source}" for name in fetch.names()]
+    table = "\n".join(
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
         for row in rows
     )
+    return f"{table}\n\n" + "\n".join(sources)

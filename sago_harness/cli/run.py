@@ -8,6 +8,7 @@ are not at hand, result files that are whole or not there, and the records as Pa
 from __future__ import annotations
 
 import argparse
+import difflib
 import fnmatch
 import os
 import shutil
@@ -47,6 +48,7 @@ def run(words: Sequence[str]) -> int:
     _read_config(args)
     if getattr(args, "limit", None) is not None and args.limit <= 0:
         raise SagoError(f"--limit {args.limit:g}: it is a number of documents above 0, or a share under 1")
+    _check_metadata(args)
     files = task_files()
     if getattr(args, "tasks", None):
         args.tasks = _resolve_tasks(args, files)
@@ -79,6 +81,15 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
         return args
     finally:
         sys.argv = before
+
+
+def _check_metadata(args: argparse.Namespace) -> None:
+    """Stop at a near miss of an option: a run with the default instead is not what was wanted."""
+    from sago_harness.hooks.spec import OPTIONS
+
+    for key in getattr(args, "metadata", None) or {}:
+        if key not in OPTIONS and difflib.get_close_matches(key, OPTIONS, n=1, cutoff=0.85):
+            raise unknown("option", key, OPTIONS, "--metadata")
 
 
 def _read_config(args: argparse.Namespace) -> None:

@@ -240,7 +240,7 @@ def own_variants(
         entry = {key: value for key, value in entry.items() if value is not None}
         if not isinstance(entry.get("text"), str):
             raise SagoError(f"{where} has no `text`")
-        strength = entry.get("strength")
+        strength: Any = entry.get("strength")
         if not _is_number(strength):
             raise SagoError(f"{where}: strength {strength!r} is not a number")
         family = str(entry.get("family", "human"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,15 @@ COVERAGE_LIMIT = 0.8
 
 #: Above this share of stock answers a model's score must not be ranked.
 STOCK_LIMIT = 0.1
+
+
+#: What a reason of a task's score means.
+REASONS = {
+    "rigid": "the model answers different questions alike",
+    "chance_near_noise": "repeating the prompt moves it nearly as far as another question does",
+    "no_document_with_chance": "no document has both a value and a chance control",
+    "no_scored_document": "no document was scored",
+}
 
 
 def say_coverage(task: str, column: str, items: Sequence[Any]) -> None:
@@ -46,8 +56,15 @@ def say_health(
             others,
         )
     for measure, estimate in scores.relative.items():
-        if estimate.reason in ("rigid", "chance_near_noise"):
-            log.warning("[%s] %s is unscored: %s", task, measure, estimate.reason)
+        if not math.isfinite(estimate.value):
+            why = REASONS.get(estimate.reason, "")
+            log.warning(
+                "[%s] %s has no value relative to chance, and so has every score made of it: %s%s",
+                task,
+                measure,
+                estimate.reason,
+                f" ({why})" if why else "",
+            )
 
 
 def health_shares(items: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -159,6 +159,8 @@ def _options(task: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Read ``--metadata``; the model's arguments stand in it too, so strange keys are not errors."""
     found: dict[str, Any] = {}
     for key, value in metadata.items():
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # the host reads "-1" as a float
         if key in OPTIONS:
             kind = OPTIONS[key]
             if isinstance(value, bool) or not isinstance(value, kind):

@@ -216,6 +216,9 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 "ask for canonical_repeats in --metadata instead"
             )
         encoder = load_encoder(self.spec.encoder, self.spec.language)
+        if isinstance(encoder, Missing) and self.spec.encoder and not self._predict_only:
+            # Asked for by name: a run without it is not what was wanted.
+            raise SagoError(f"task {self.spec.task!r}: {encoder.message}")
         if isinstance(encoder, Missing) and not self._predict_only:
             warn_once(
                 f"{encoder.message}; until then x_bert/x_sem, and every score that needs it, is unscored"
@@ -246,6 +249,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             self.spec.controls,
             self.spec.seed,
         )
+        self._say_partners(documents)
         generation = self.config.generation_kwargs or {}
         if generation.get("do_sample") and self.spec.canonical_repeats < LEAST_REPEATS:
             warn_once(
@@ -279,6 +283,23 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             self.config.task = name
         for instance in self._instances:
             instance.task_name = name
+
+    def _say_partners(self, documents: Sequence[Document]) -> None:
+        """Warn where a document has fewer chance controls than asked for."""
+        short = sum(
+            len(self._partners[document.id]) < self.spec.controls
+            for document in documents
+            if not document.reason
+        )
+        if short:
+            log.warning(
+                "[%s] %d of %d documents have fewer than %d chance controls: "
+                "too few other documents to take them from",
+                self.spec.task,
+                short,
+                len(documents),
+                self.spec.controls,
+            )
 
     def _check_samples(self, samples: Sequence[int] | None) -> None:
         count = len(self.eval_docs)

@@ -11,12 +11,12 @@ import numpy as np
 
 from sago_harness.scores.composite import Estimate
 from sago_harness.scores.reduce import distance_of
-from sago_harness.scores.table import Rescored, Row, rescore
+from sago_harness.scores.table import Rescored, Row, measures_in, rescore
 
 _AXIS_SENTENCES = {
     "generation": "the text of the answer moves {share} as far as it does for a different question",
     "activation": "the hidden states turn {share} as far as they do for a different question",
-    "confidence": "the probabilities of one fixed answer change {share} as much as under another question",
+    "confidence": "one fixed answer's probabilities and entropies change {share} as much as for another one",
     "mirroring": "the answer takes over {share} of the prompt's change of manner",
 }
 
@@ -62,7 +62,7 @@ def describe_task(rows: Sequence[Row], name: str) -> str:
         if math.isfinite(estimate.value):
             lines.append(f"  {axis:<11}{sentence.format(share=_share(estimate))}")
         else:
-            lines.append(f"  {axis:<11}unscored ({estimate.reason})")
+            lines.append(f"  {axis:<11}unscored ({_why(rows, axis) or estimate.reason})")
     lines += _noise(scored)
     lines += _accuracy(scored)
     lines += _worst(rows, scored)
@@ -104,24 +104,38 @@ def _accuracy(scored: Rescored) -> list[str]:
 
 def _noise(scored: Rescored) -> list[str]:
     """Set the variants against repeats of the canonical prompt, where there are any."""
-    parts = [f"{name} {floor:.2f} -> {over:.2f}" for name, (floor, over) in scored.scores.noise.items()]
-    return [f"  noise      floor -> excess of the variants over it: {', '.join(parts)}"] if parts else []
+    parts = [f"{name} {floor:.2f}, {over:.2f}" for name, (floor, over) in scored.scores.noise.items()]
+    head = "repeats of the prompt alone, and what the variants add (root mean squares)"
+    return [f"  noise      {head}: {'; '.join(parts)}"] if parts else []
+
+
+def _why(rows: Sequence[Row], axis: str) -> str:
+    """Return the most frequent reason of an axis's missing distances."""
+    names = [name for name, of in measures_in(rows).items() if of == axis]
+    reasons = Counter(
+        row["reasons"][name]
+        for row in rows
+        for name in names
+        if row["role"] == "variant" and (row.get("reasons") or {}).get(name)
+    )
+    return reasons.most_common(1)[0][0] if reasons else ""
 
 
 def _worst(rows: Sequence[Row], scored: Rescored) -> list[str]:
-    """Name the operator that moves the text most."""
+    """Name the operator that moves the text most, by root mean square of x_bleu."""
     by_operator: dict[str, list[float]] = {}
     for row in rows:
         value = distance_of(row, "x_bleu")
         if row["role"] == "variant" and math.isfinite(value):
             by_operator.setdefault(row["operator"], []).append(value)
-    if not by_operator or not scored.values:
+    means = {name: math.sqrt(float(np.mean(np.square(values)))) for name, values in by_operator.items()}
+    if not scored.values or len(means) < 2 or max(means.values()) == 0.0:
         return []
-    means = {operator: float(np.mean(values)) for operator, values in by_operator.items()}
-    most = max(means, key=lambda operator: (means[operator], operator))
-    least = min(means, key=lambda operator: (means[operator], operator))
+    most = max(means, key=lambda name: (means[name], name))
+    least = min(means, key=lambda name: (means[name], name))
     return [
-        f"  operators  {most} moves the text most ({means[most]:.2f}), {least} least ({means[least]:.2f})"
+        f"  operators  {most} moves the text most (x_bleu {means[most]:.2f}), "
+        f"{least} least ({means[least]:.2f})"
     ]
 
 

@@ -134,7 +134,7 @@ def test_an_always_empty_model_is_marked_and_has_no_score(
         assert table[name] == "N/A"
     log = [record.getMessage() for record in caplog.records]
     assert any("4 of 4 documents have a stock answer" in line and "not to be ranked" in line for line in log)
-    assert any("x_bleu is unscored: rigid" in line for line in log)
+    assert any("x_bleu has no value relative to chance" in line and "rigid" in line for line in log)
     for rows in records(found, "sago_demo_facts").values():
         assert all("empty" in row["flags"] for row in rows)
 

@@ -36,7 +36,8 @@ def test_path_before_get(index: FakeIndex) -> None:
 
 def test_list(index: FakeIndex, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("list") == 0
-    head, row = capsys.readouterr().out.splitlines()
+    head, row, blank, source = capsys.readouterr().out.splitlines()
+    assert (blank, source) == ("", f"toy: {index.entry.source}")
     assert head.split() == ["NAME", "KIND", "SIZE", "LICENCE", "HERE", "PATH"]
     assert row.split() == [
         "toy",
