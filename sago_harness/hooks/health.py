@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sago_harness import pipeline
+from sago_harness.logs import warn_once
 from sago_harness.scores.composite import TaskScores, stock_documents
 from sago_harness.scores.document import HEALTH_FLAGS
 
@@ -15,6 +16,9 @@ log = logging.getLogger(__name__)
 
 #: Under this share of scored documents a warning is given.
 COVERAGE_LIMIT = 0.8
+
+#: A sampling run with fewer canonical repeats says nothing about its own noise.
+LEAST_REPEATS = 3
 
 #: Above this share of stock answers a model's score must not be ranked.
 STOCK_LIMIT = 0.1
@@ -27,6 +31,37 @@ REASONS = {
     "no_document_with_chance": "no document has both a value and a chance control",
     "no_scored_document": "no document was scored",
 }
+
+
+def say_partners(task: str, found: Sequence[int], controls: int) -> None:
+    """Warn where documents have fewer chance controls than asked for.
+
+    Parameters
+    ----------
+    task : str
+    found : sequence of int
+        Partners of each document that can be varied.
+    controls : int
+    """
+    short = sum(count < controls for count in found)
+    if short:
+        log.warning(
+            "[%s] %d of %d documents have fewer than %d chance controls: "
+            "too few other documents to take them from",
+            task,
+            short,
+            len(found),
+            controls,
+        )
+
+
+def say_sampling(generation: Mapping[str, Any], repeats: int) -> None:
+    """Warn, once, of a sampling run that cannot tell its own noise."""
+    if generation.get("do_sample") and repeats < LEAST_REPEATS:
+        warn_once(
+            f"sampling moves responses by itself: ask for canonical_repeats={LEAST_REPEATS} or more in "
+            "--metadata, and rank only what is left over that noise"
+        )
 
 
 def say_coverage(task: str, column: str, items: Sequence[Any]) -> None:

@@ -49,9 +49,6 @@ ID = "sago_id"
 #: Split name of the few-shot pool.
 POOL = "sago_fewshot"
 
-#: A sampling run with fewer canonical repeats says nothing about its own noise.
-LEAST_REPEATS = 3
-
 
 class SagoTask(ConfigurableTask):  # type: ignore[misc]
     """A generation task measured for stability.
@@ -249,13 +246,10 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             self.spec.controls,
             self.spec.seed,
         )
-        self._say_partners(documents)
+        asked = [document.id for document in documents if not document.reason]
+        health.say_partners(self.spec.task, [len(self._partners[name]) for name in asked], self.spec.controls)
         generation = self.config.generation_kwargs or {}
-        if generation.get("do_sample") and self.spec.canonical_repeats < LEAST_REPEATS:
-            warn_once(
-                "sampling moves responses by itself: ask for canonical_repeats=3 or more in --metadata, "
-                "and rank only what is left over that noise"
-            )
+        health.say_sampling(generation, self.spec.canonical_repeats)
         self._sets = {d.id: pipeline.expand(d, self.recipe, self.spec.seed) for d in documents}
         self.signature = task_signature(
             self.spec,
@@ -267,7 +261,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             template=bool(kwargs.get("apply_chat_template")),
             generation=generation,
             prompts=self._prompt_facts(rows),
-            scoring=self._scoring_facts(documents, rows),
+            scoring=[self.spec.match, list(map(dict, self.spec.extract)), self._golds(rows)],
             encoder=encoder_label(encoder, self._baseline(encoder)),
         )
         if not kwargs.get("cache_requests"):
@@ -283,23 +277,6 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             self.config.task = name
         for instance in self._instances:
             instance.task_name = name
-
-    def _say_partners(self, documents: Sequence[Document]) -> None:
-        """Warn where a document has fewer chance controls than asked for."""
-        short = sum(
-            len(self._partners[document.id]) < self.spec.controls
-            for document in documents
-            if not document.reason
-        )
-        if short:
-            log.warning(
-                "[%s] %d of %d documents have fewer than %d chance controls: "
-                "too few other documents to take them from",
-                self.spec.task,
-                short,
-                len(documents),
-                self.spec.controls,
-            )
 
     def _check_samples(self, samples: Sequence[int] | None) -> None:
         count = len(self.eval_docs)
@@ -328,12 +305,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             [self.spec.pooling, self.spec.layers],
         ]
 
-    def _scoring_facts(self, documents: Sequence[Document], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        golds = [
-            [document.id, gold_answers(row.get(self.spec.answers or ""))]
-            for document, row in zip(documents, rows, strict=True)
-        ]
-        return [self.spec.match, [dict(step) for step in self.spec.extract], golds]
+    def _golds(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        return [[row[ID], gold_answers(row.get(self.spec.answers or ""))] for row in rows]
 
     def _baseline(self, encoder: Encoder | Missing) -> float | None:
         return None if isinstance(encoder, Missing) else baseline(encoder, self.spec.language)
