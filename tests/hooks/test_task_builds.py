@@ -177,3 +177,25 @@ def test_a_folder_without_a_fitting_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "nq" / "notes.txt").write_text("none", encoding="utf-8")
     with pytest.raises(SagoError, match="is there but holds none of"):
         manager({"data_dir": str(tmp_path)}).load(["sago_nq"])
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"), [("sago_truthfulqa", ["sago_core"]), ("sago_gsm8k", ["acc", "flip"])]
+)
+def test_the_published_files_run(
+    shared_data: Path, english_lm: Any, minilm: Path, name: str, columns: list[str]
+) -> None:
+    """Two tasks on real data, from the file to the table, with a model that has all signals."""
+    found = evaluate(
+        english_lm,
+        name,
+        {"data_dir": str(shared_data), "recipe": "quick"},
+        limit=3,
+        gen_kwargs={"max_gen_toks": 8},
+    )
+    table = values(found, name)
+    for column in ("x_bleu", "x_act", "x_prob", "x_ent", *columns):
+        assert isinstance(table[column], float), f"{column} is {table[column]!r}"
+        assert 0.0 <= table[column] <= 1.0
+    assert table["n_scored"] == 3
+    assert len(found["samples"][name]) == 3
