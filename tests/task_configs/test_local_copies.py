@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +17,11 @@ from sago_harness.axes.answers import is_correct, normalise
 FOLDER = Path(__file__).resolve().parents[2] / "task_configs"
 
 
-def copy_of(task: dict[str, Any]) -> list[Path]:
+def copy_of(task: dict[str, Any], data: Path) -> list[Path]:
     """Return the files of a task's local copy: those of the first pattern that matches."""
-    given = os.environ.get("SAGO_DATA_DIR", "")
-    folder = Path(given) / task["local"]["folder"]
-    if not given or not folder.is_dir():
-        pytest.skip(f"SAGO_DATA_DIR names no folder with {task['local']['folder']}/ in it")
+    folder = data / task["local"]["folder"]
+    if not folder.is_dir():
+        pytest.skip(f"{data} has no folder {task['local']['folder']}/")
     found = (sorted(folder.glob(pattern)) for pattern in task["local"]["files"])
     return next((paths for paths in found if paths), [])
 
@@ -36,18 +34,18 @@ def source(column: Any, row: dict[str, Any]) -> str:
 
 
 @pytest.fixture(scope="module")
-def truthfulqa() -> tuple[dict[str, Any], list[dict[str, str]]]:
+def truthfulqa(shared_data: Path) -> tuple[dict[str, Any], list[dict[str, str]]]:
     task = load_yaml(FOLDER / "paper" / "sago_truthfulqa.yaml", resolve_func=False)
-    paths = copy_of(task)
+    paths = copy_of(task, shared_data)
     assert [path.name for path in paths] == ["TruthfulQA.csv"]
     with paths[0].open(encoding="utf-8", newline="") as handle:
         return task, list(csv.DictReader(handle))
 
 
 @pytest.fixture(scope="module")
-def gsm8k() -> tuple[dict[str, Any], list[dict[str, str]]]:
+def gsm8k(shared_data: Path) -> tuple[dict[str, Any], list[dict[str, str]]]:
     task = load_yaml(FOLDER / "gsm8k" / "sago_gsm8k.yaml", resolve_func=False)
-    paths = copy_of(task)
+    paths = copy_of(task, shared_data)
     assert [path.name for path in paths] == ["test.jsonl"]
     return task, [json.loads(line) for line in paths[0].read_text(encoding="utf-8").splitlines()]
 
