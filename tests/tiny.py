@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +176,16 @@ def host(model: Any, words: Any, *, batch_size: int | str = 2, **options: Any) -
     from lm_eval.models.huggingface import HFLM
 
     return HFLM(pretrained=model, tokenizer=words, batch_size=batch_size, device="cpu", **options)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run tiny models on one thread: more threads only wait for each other on a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -69,10 +69,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         settings = dict(config or {})
         settings.pop("class", None)
         self.spec = read_spec(settings)
-        if settings.get("repeats", 1) != 1:
-            raise SagoError(
-                f"task {self.spec.task!r}: `repeats` is refused: ask for canonical_repeats in --metadata"
-            )
+        self._refuse_repeats(settings.get("repeats", 1))
         self.recipe = load_recipe(self.spec.recipe)
         self.families = self.recipe.count(self.spec.language)
         kind = parse_spec(self.spec.encoder or default_spec(self.spec.language)).kind
@@ -207,11 +204,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Expand documents; remember how the host renders prompts, and who is whose control."""
-        if self.config.repeats != 1:
-            raise SagoError(
-                f"task {self.spec.task!r}: repeats={self.config.repeats} is refused: "
-                "ask for canonical_repeats in --metadata instead"
-            )
+        # The host lets it be set after a task is made.
+        self._refuse_repeats(self.config.repeats)
         encoder = load_encoder(self.spec.encoder, self.spec.language)
         if isinstance(encoder, Missing) and self.spec.encoder and not self._predict_only:
             # Asked for by name: a run without it is not what was wanted.
@@ -277,6 +271,13 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             self.config.task = name
         for instance in self._instances:
             instance.task_name = name
+
+    def _refuse_repeats(self, repeats: Any) -> None:
+        if repeats != 1:
+            raise SagoError(
+                f"task {self.spec.task!r}: repeats={repeats} is refused: "
+                "ask for canonical_repeats in --metadata instead"
+            )
 
     def _check_samples(self, samples: Sequence[int] | None) -> None:
         count = len(self.eval_docs)

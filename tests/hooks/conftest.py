@@ -15,13 +15,8 @@ from tests import tiny
 
 @pytest.fixture(scope="package", autouse=True)
 def _one_thread() -> Iterator[None]:
-    """Run tiny models on one thread: more threads only wait for each other on a busy machine."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    with tiny.one_thread():
+        yield
 
 
 @pytest.fixture(autouse=True)
