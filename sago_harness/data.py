@@ -71,6 +71,8 @@ class Variant:
         Surface feature that the operator moves, read by ``x_mr``.
     fields : mapping of str to str
         The varied fields with their new text.
+    checks : mapping of str to (float or None)
+        Constraint -> its value; None where the constraint has no number, or none here.
     """
 
     id: str
@@ -80,6 +82,7 @@ class Variant:
     strength: float | None = None
     position: str | None = None
     feature: str | None = None
+    checks: Mapping[str, float | None] = field(default_factory=dict, compare=False)
 
     @property
     def text(self) -> str:

@@ -171,7 +171,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         cluster = row.get(self.spec.cluster_field) if self.spec.cluster_field else None
         given = row.get("language") if self._raw_source.is_users_file else None
         language = base_language(str(given or self.spec.language))
-        if not reason and language not in self.recipe.languages:
+        if not reason and not self.recipe.varies(language):
             reason = "language_without_variants"
         return Document(
             id=str(row[ID]),

@@ -56,23 +56,36 @@ class Passage:
     language : str
         ISO 639-1 code, ``"en"`` or ``"zh"`` here.
     keep : tuple of Span
-        Sorted, non-overlapping; byte-identical and in the same order in every variant.
+        The *literal* level. Sorted, non-overlapping; byte-identical and in the same order in
+        every variant.
+    leave : tuple of Span
+        The *semantic* level: names, negations, comparatives, quantifiers. Sorted,
+        non-overlapping, apart from ``keep``. Generators leave these words alone (operators of
+        letter case aside); the checker forgives one edit per four letters.
     """
 
     text: str
     language: str = "en"
     keep: tuple[Span, ...] = ()
+    leave: tuple[Span, ...] = ()
 
-    def free(self) -> list[tuple[int, int]]:
-        """Return the character ranges between the kept spans, in order.
+    def free(self, semantic: bool = True) -> list[tuple[int, int]]:
+        """Return the character ranges that an operator may change, in order.
+
+        Parameters
+        ----------
+        semantic : bool
+            Leave the semantic spans out too; False for operators of letter case.
 
         Examples
         --------
-        >>> Passage("a 12 b", keep=(Span(2, 4, "number"),)).free()
-        [(0, 2), (4, 6)]
+        >>> passage = Passage("a 12 b", keep=(Span(2, 4, "number"),), leave=(Span(5, 6, "name"),))
+        >>> passage.free(), passage.free(semantic=False)
+        ([(0, 2), (4, 5)], [(0, 2), (4, 6)])
         """
         ranges, at = [], 0
-        for span in self.keep:
+        spans = sorted((*self.keep, *self.leave), key=lambda span: span.start) if semantic else self.keep
+        for span in spans:
             if span.start > at:
                 ranges.append((at, span.start))
             at = max(at, span.end)
@@ -109,8 +122,11 @@ class Operator(abc.ABC):
     strengths: ClassVar[tuple[float, ...]] = ()
     #: Name of the feature that this operator moves, read by ``x_mr``; None = it has none.
     feature: ClassVar[str | None] = None
-    #: Modules that must be importable; a missing one skips the operator, with a count.
+    #: Modules that must be importable, and packaged models ("model:en-core-web-sm"); where one
+    #: is missing the operator is skipped, with a count.
     requires: ClassVar[tuple[str, ...]] = ()
+    #: Names of the JSON tables that the output depends on; a recipe's digest covers them.
+    tables: ClassVar[tuple[str, ...]] = ()
     #: Raise it with every change of output: packs and signatures carry it.
     version: ClassVar[int] = 1
 
@@ -177,6 +193,7 @@ class Constraint(abc.ABC):
     """Says whether a variant may stand for its canonical passage."""
 
     name: ClassVar[str]
+    #: As of :class:`Operator`; a constraint that is named and cannot be checked stops the run.
     requires: ClassVar[tuple[str, ...]] = ()
     version: ClassVar[int] = 1
 

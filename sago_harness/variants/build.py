@@ -7,14 +7,19 @@ their order, the number of workers or the interpreter's hash seed.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import random
-import unicodedata
+from collections.abc import Iterable
+from dataclasses import replace
 
 from sago_harness.data import CANONICAL, Document, Reject, Variant, VariantSet
-from sago_harness.variants.base import Operator, Passage, Refused, Span
+from sago_harness.variants.base import Constraint, Operator, Passage, Refused, Span
+from sago_harness.variants.meaning import find_meaning
+from sago_harness.variants.needs import missing
 from sago_harness.variants.recipe import Recipe
 from sago_harness.variants.spans import find_spans
+
+#: Families whose variants are held to ``changed`` only.
+_FREE_FAMILIES = ("language", "control")
 
 
 def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
@@ -54,7 +59,7 @@ def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
         return VariantSet(document, tuple(variants))
     rejects: list[Reject] = []
     passages = {
-        name: Passage(text, document.language, find_spans(text, document.language, document.keep))
+        name: make_passage(text, document.language, document.keep, recipe.levels)
         for name, text in document.fields.items()
     }
     whole = _join(passages, document.language)
@@ -75,30 +80,77 @@ def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
             operator.position if len(operator.positions) > 1 else None,
             operator.feature,
         )
-        failed = [check.name for check in constraints if not check.check(whole, variant.text).passed]
-        reason = failed[0] if failed else "duplicate" if variant.text in taken else ""
-        if reason:
-            rejects.append(Reject(variant.id, variant.family, variant.operator, reason))
-        else:
-            taken.add(variant.text)
-            variants.append(variant)
+        _let_through(variant, whole, constraints, variants, taken, rejects)
     for variant in document.own:
-        reason = _own_reason(variant, document, variants, taken)
-        if reason:
-            rejects.append(Reject(variant.id, variant.family, variant.operator, reason))
-        else:
-            taken.add(variant.text)
-            variants.append(variant)
+        if variant.family in recipe.brought or variant.family in recipe.families:
+            _let_through(variant, whole, constraints, variants, taken, rejects)
     return VariantSet(document, tuple(variants), tuple(rejects))
+
+
+def make_passage(
+    text: str,
+    language: str = "en",
+    keep: Iterable[str] = (),
+    levels: Iterable[str] = ("literal", "semantic"),
+) -> Passage:
+    """Return a text with the spans that the levels keep.
+
+    Parameters
+    ----------
+    text, language : str
+    keep : iterable of str
+        Literal strings that the task names.
+    levels : iterable of str
+        ``"literal"``, ``"semantic"``.
+
+    Examples
+    --------
+    >>> passage = make_passage("Did Anna never eat 3 eggs?")
+    >>> [passage.text[span.start : span.end] for span in (*passage.keep, *passage.leave)]
+    ['3', 'Anna', 'never']
+    """
+    kept = find_spans(text, language, keep) if "literal" in levels else ()
+    left = find_meaning(text, language, kept) if "semantic" in levels else ()
+    return Passage(text, language, kept, left)
+
+
+def _let_through(
+    variant: Variant,
+    whole: Passage,
+    constraints: tuple[Constraint, ...],
+    variants: list[Variant],
+    taken: set[str],
+    rejects: list[Reject],
+) -> None:
+    """Check a variant and put it where it belongs; the first failed constraint is the reason."""
+    checks: dict[str, float | None] = {}
+    reason = ""
+    for constraint in constraints:
+        # A negative control and a translation break on purpose what the others are held to.
+        if constraint.name != "changed" and variant.family in _FREE_FAMILIES:
+            continue
+        check = constraint.check(whole, variant.text)
+        checks[constraint.name] = check.value
+        if not check.passed:
+            reason = constraint.name
+            break
+    if not reason and variant.text in taken:
+        reason = "duplicate"
+    if not reason and any(variant.id == other.id for other in variants):
+        reason = "id taken"
+    if reason:
+        rejects.append(Reject(variant.id, variant.family, variant.operator, reason))
+    else:
+        taken.add(variant.text)
+        variants.append(replace(variant, checks=checks))
 
 
 def _apply(
     operator: Operator, passages: dict[str, Passage], document_id: str, seed: int
 ) -> dict[str, str] | str:
     """Return the new fields, or the reason why there are none."""
-    for library in operator.requires:
-        if importlib.util.find_spec(library.partition(".")[0]) is None:
-            return f"missing library {library}"
+    if lacking := missing(operator.requires):
+        return lacking
     rng = _generator(seed, document_id, operator)
     fields: dict[str, str] = {}
     reasons: list[str] = []
@@ -121,16 +173,11 @@ def _generator(seed: int, document_id: str, operator: Operator) -> random.Random
 def _join(passages: dict[str, Passage], language: str) -> Passage:
     """Join the fields as :attr:`Document.text` does, spans shifted along."""
     keep: list[Span] = []
+    leave: list[Span] = []
     offset = 0
     for passage in passages.values():
-        keep += [Span(span.start + offset, span.end + offset, span.kind) for span in passage.keep]
+        for spans, shifted in ((passage.keep, keep), (passage.leave, leave)):
+            shifted += [Span(span.start + offset, span.end + offset, span.kind) for span in spans]
         offset += len(passage.text) + 1
-    return Passage("\n".join(passage.text for passage in passages.values()), language, tuple(keep))
-
-
-def _own_reason(variant: Variant, document: Document, variants: list[Variant], taken: set[str]) -> str:
-    if unicodedata.normalize("NFC", variant.text) == unicodedata.normalize("NFC", document.text):
-        return "changed"
-    if variant.text in taken:
-        return "duplicate"
-    return "id taken" if any(variant.id == other.id for other in variants) else ""
+    text = "\n".join(passage.text for passage in passages.values())
+    return Passage(text, language, tuple(keep), tuple(leave))

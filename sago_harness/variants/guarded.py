@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import random
 import unicodedata
-from typing import ClassVar
 
 from sago_harness.variants.base import Operator, Passage, Refused
 from sago_harness.variants.spans import keeps_order
@@ -17,9 +16,6 @@ class Guarded(Operator):
     Subclasses implement :meth:`vary`. The output differs from the input, has every kept
     span in order, and is in normal form C if the input is.
     """
-
-    #: Names of the JSON tables that the output depends on; a recipe's digest covers them.
-    tables: ClassVar[tuple[str, ...]] = ()
 
     def apply(self, passage: Passage, rng: random.Random) -> str:
         """Return the varied text; see :meth:`Operator.apply`."""

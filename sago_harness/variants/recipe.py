@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,12 @@ from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.phrases import table_hash
 
 FOLDER = Path(__file__).parent / "recipes"
-LEVELS = ("literal",)
-_KEYS = ("name", "version", "variants", "constraints", "levels")
+#: What is kept: byte-identical, or left alone by generators and forgiven small edits.
+LEVELS = ("literal", "semantic")
+#: Families of variants that documents bring and that a recipe may take.
+BROUGHT = OTHER_FAMILIES[:2]
+_KEYS = ("name", "version", "variants", "constraints", "levels", "brought")
+_CONSTRAINTS = ["changed", "literals", "semantic", "length"]
 _ENTRY_KEYS = ("operator", "strength", "position", "languages")
 
 
@@ -47,6 +53,18 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """A constraint of a recipe with its options, sorted by name."""
+
+    name: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def make(self) -> Constraint:
+        """Return the constraint, ready to check."""
+        return CONSTRAINTS.load(self.name)(**dict(self.options))
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """A list of variants with the constraints they must pass.
 
@@ -56,10 +74,13 @@ class Recipe:
     families : tuple of str
         Families of the entries, in the order of every table.
     entries : tuple of Entry
-    constraints : tuple of str
-        Names in the table of constraints.
+        May be empty where the recipe takes the documents' own variants only.
+    rules : tuple of Rule
+        The constraints, in the order in which they are checked.
     levels : tuple of str
-        What is kept: ``"literal"``.
+        What is kept: ``"literal"``, ``"semantic"``.
+    brought : tuple of str
+        Families of the documents' own variants that are taken: ``"human"``, ``"language"``.
     digest : str
         sha256 over content, versions of operators and constraints, and their word lists.
 
@@ -74,14 +95,24 @@ class Recipe:
     version: str
     families: tuple[str, ...]
     entries: tuple[Entry, ...]
-    constraints: tuple[str, ...]
+    rules: tuple[Rule, ...]
     levels: tuple[str, ...] = LEVELS
+    brought: tuple[str, ...] = BROUGHT
     digest: str = field(default="", compare=False)
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the constraints."""
+        return tuple(rule.name for rule in self.rules)
 
     @property
     def languages(self) -> tuple[str, ...]:
         """Languages for which the recipe has at least one variant, sorted."""
         return tuple(sorted({language for entry in self.entries for language in entry.languages}))
+
+    def varies(self, language: str) -> bool:
+        """Say whether documents of a language can be varied: brought variants fit any."""
+        return not self.entries or language in self.languages
 
     def for_language(self, language: str) -> tuple[Operator, ...]:
         """Return the operators of a language, in the recipe's order.
@@ -91,8 +122,8 @@ class Recipe:
         SagoError
             If the recipe has no variant for the language.
         """
-        operators = tuple(entry.make() for entry in self.entries if language in entry.languages)
-        if not operators:
+        operators = _operators(self, language)
+        if not operators and self.entries:
             raise SagoError(
                 f"recipe {self.name!r} has no variant for language {language!r}: "
                 f"it has {', '.join(self.languages)}"
@@ -101,12 +132,32 @@ class Recipe:
 
     def make_constraints(self) -> tuple[Constraint, ...]:
         """Return the constraints, ready to check."""
-        return tuple(CONSTRAINTS.load(name)() for name in self.constraints)
+        return _constraints(self.rules)
 
     def count(self, language: str) -> dict[str, int]:
-        """Return the number of variants of each family for a language."""
+        """Return the number of variants of each family that forms a score, for a language."""
         families = [operator.family for operator in self.for_language(language)]
-        return {family: families.count(family) for family in self.families if family in families}
+        return {family: families.count(family) for family in SCORED_FAMILIES if family in families}
+
+    def with_negatives(self) -> Recipe:
+        """Return the recipe with every operator of family ``control`` added, at its first strength."""
+        named = {entry.operator for entry in self.entries}
+        extra = tuple(
+            Entry(name, operator.strengths[0] if operator.strengths else None, None, operator.languages)
+            for name in OPERATORS
+            if (operator := OPERATORS.load(name)).family == "control" and name not in named
+        )
+        return _sealed(replace(self, entries=self.entries + extra))
+
+
+@functools.lru_cache(maxsize=64)
+def _operators(recipe: Recipe, language: str) -> tuple[Operator, ...]:
+    return tuple(entry.make() for entry in recipe.entries if language in entry.languages)
+
+
+@functools.lru_cache(maxsize=64)
+def _constraints(rules: tuple[Rule, ...]) -> tuple[Constraint, ...]:
+    return tuple(rule.make() for rule in rules)
 
 
 def base_language(code: str) -> str:
@@ -164,32 +215,62 @@ def parse_recipe(content: object, where: str) -> Recipe:
         raise SagoError(f"recipe {where} must hold keys ({', '.join(_KEYS)}), it is {_kind(content)}")
     _check_keys(content, _KEYS, f"recipe {where}")
     for key in ("name", "version", "variants"):
-        if content.get(key) in (None, "", []):
+        # A recipe that only takes what documents bring says so.
+        if content.get(key) in (None, "", []) and not (key == "variants" and content.get("brought")):
             raise SagoError(f"recipe {where} lacks {key!r}")
     entries = tuple(
         _parse_entry(item, f"{where}, variant {index}")
-        for index, item in enumerate(_items(content, "variants", where), 1)
+        for index, item in enumerate(_items(content, "variants", where, []), 1)
     )
-    constraints = tuple(
-        str(name) for name in _items(content, "constraints", where, ["changed", "literals", "length"])
+    rules = tuple(
+        _parse_rule(item, where) for item in _items(content, "constraints", where, list(_CONSTRAINTS))
     )
-    for name in constraints:
-        CONSTRAINTS.load(name, f"recipe {where}")
-    levels = tuple(str(level) for level in _items(content, "levels", where, list(LEVELS)))
-    for level in levels:
-        if level not in LEVELS:
-            raise unknown("level", level, LEVELS, f"recipe {where}")
     _check_unique(entries, where)
-    present = {OPERATORS.load(entry.operator).family for entry in entries}
-    return Recipe(
-        name=str(content["name"]),
-        version=str(content["version"]),
-        families=tuple(family for family in SCORED_FAMILIES + OTHER_FAMILIES if family in present),
-        entries=entries,
-        constraints=constraints,
-        levels=levels,
-        digest=_digest(str(content["name"]), str(content["version"]), entries, constraints, levels),
+    return _sealed(
+        Recipe(
+            name=str(content["name"]),
+            version=str(content["version"]),
+            families=(),
+            entries=entries,
+            rules=rules,
+            levels=_chosen(content, "levels", where, LEVELS),
+            brought=_chosen(content, "brought", where, BROUGHT),
+        )
     )
+
+
+def _chosen(content: Mapping[Any, Any], key: str, where: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    chosen = tuple(str(item) for item in _items(content, key, where, list(known)))
+    for item in chosen:
+        if item not in known:
+            raise unknown("level" if key == "levels" else key, item, known, f"recipe {where}")
+    return chosen
+
+
+def _parse_rule(item: object, where: str) -> Rule:
+    """Read a constraint: its name, or an object with the name and its options."""
+    if not isinstance(item, Mapping):
+        CONSTRAINTS.load(str(item), f"recipe {where}")
+        return Rule(str(item))
+    if "constraint" not in item:
+        raise SagoError(f"recipe {where}: a constraint with options lacks 'constraint', its name")
+    name = str(item["constraint"])
+    constraint = CONSTRAINTS.load(name, f"recipe {where}")
+    known = tuple(inspect.signature(constraint).parameters)
+    options = {key: value for key, value in item.items() if key != "constraint"}
+    for key, value in options.items():
+        if key not in known:
+            raise unknown(f"option of constraint {name!r}", str(key), known, f"recipe {where}")
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise SagoError(f"recipe {where}: {key}={value!r} of constraint {name!r} is no number or text")
+    return Rule(name, tuple(sorted(options.items())))
+
+
+def _sealed(recipe: Recipe) -> Recipe:
+    """Fill in what follows from the entries: families and digest."""
+    present = {OPERATORS.load(entry.operator).family for entry in recipe.entries}
+    families = tuple(family for family in SCORED_FAMILIES + OTHER_FAMILIES if family in present)
+    return replace(recipe, families=families, digest=_digest(recipe))
 
 
 def _parse_entry(item: object, where: str) -> Entry:
@@ -232,7 +313,7 @@ def _check_keys(content: Mapping[Any, Any], known: tuple[str, ...], where: str) 
 
 def _items(content: Mapping[Any, Any], key: str, where: str, default: list[Any] | None = None) -> list[Any]:
     value = content.get(key, default)
-    if not isinstance(value, list) or (key != "constraints" and not value):
+    if not isinstance(value, list) or (key in ("languages", "levels") and not value):
         raise SagoError(f"recipe {where}: {key!r} must be a list, it is {_kind(value)}")
     return value
 
@@ -251,19 +332,21 @@ def _read_yaml(path: Path) -> object:
     return content
 
 
-def _digest(
-    name: str, version: str, entries: tuple[Entry, ...], constraints: tuple[str, ...], levels: tuple[str, ...]
-) -> str:
-    operators = {entry.operator: OPERATORS.load(entry.operator) for entry in entries}
-    tables = {table for operator in operators.values() for table in getattr(operator, "tables", ())}
+def _digest(recipe: Recipe) -> str:
+    operators = {entry.operator: OPERATORS.load(entry.operator) for entry in recipe.entries}
+    tables = {table for operator in operators.values() for table in operator.tables}
     content = {
-        "name": name,
-        "version": version,
+        "name": recipe.name,
+        "version": recipe.version,
         "variants": [
-            [entry.operator, entry.strength, entry.position, sorted(entry.languages)] for entry in entries
+            [entry.operator, entry.strength, entry.position, sorted(entry.languages)]
+            for entry in recipe.entries
         ],
-        "constraints": {key: CONSTRAINTS.load(key).version for key in constraints},
-        "levels": levels,
+        "constraints": [
+            [rule.name, CONSTRAINTS.load(rule.name).version, rule.options] for rule in recipe.rules
+        ],
+        "levels": recipe.levels,
+        "brought": recipe.brought,
         "operators": {key: operator.version for key, operator in operators.items()},
         "tables": {table: table_hash(table) for table in tables},
     }

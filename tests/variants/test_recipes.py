@@ -78,7 +78,7 @@ def test_a_recipe_of_ones_own(tmp_path):
     recipe = load_recipe(write(tmp_path, GOOD))
     assert (recipe.name, recipe.version, recipe.families) == ("mine", "2", ("register",))
     assert [operator.variant_id for operator in recipe.for_language("en")] == ["politeness+4@suffix"]
-    assert recipe.constraints == ("changed", "literals", "length")
+    assert recipe.constraints == ("changed", "literals", "semantic", "length")
 
 
 @pytest.mark.parametrize(

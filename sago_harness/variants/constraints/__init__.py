@@ -13,6 +13,7 @@ CONSTRAINTS: Table[type[Constraint]] = Table(
     {
         "changed": f"{_HERE}.changed:Changed",
         "literals": f"{_HERE}.literals:Literals",
+        "semantic": f"{_HERE}.semantic:Semantic",
         "length": f"{_HERE}.length:Length",
     },
 )
