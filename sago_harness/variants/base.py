@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import abc
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -69,13 +70,16 @@ class Passage:
     keep: tuple[Span, ...] = ()
     leave: tuple[Span, ...] = ()
 
-    def free(self, semantic: bool = True) -> list[tuple[int, int]]:
+    def free(self, semantic: bool = True, forms: tuple[str, ...] = ()) -> list[tuple[int, int]]:
         """Return the character ranges that an operator may change, in order.
 
         Parameters
         ----------
         semantic : bool
             Leave the semantic spans out too; False for operators of letter case.
+        forms : tuple of str
+            Kinds of semantic spans that stay in: the operator has another form with the same
+            meaning for them ("do not", "don't").
 
         Examples
         --------
@@ -84,7 +88,10 @@ class Passage:
         ([(0, 2), (4, 5)], [(0, 2), (4, 6)])
         """
         ranges, at = [], 0
-        spans = sorted((*self.keep, *self.leave), key=lambda span: span.start) if semantic else self.keep
+        spans: Iterable[Span] = self.keep
+        if semantic and self.leave:
+            left = [span for span in self.leave if span.kind not in forms] if forms else self.leave
+            spans = sorted((*self.keep, *left), key=lambda span: span.start)
         for span in spans:
             if span.start > at:
                 ranges.append((at, span.start))

@@ -23,7 +23,8 @@ LEVELS = ("literal", "semantic")
 #: Families of variants that documents bring and that a recipe may take.
 BROUGHT = OTHER_FAMILIES[:2]
 _KEYS = ("name", "version", "variants", "constraints", "levels", "brought")
-_CONSTRAINTS = ["changed", "literals", "semantic", "length"]
+#: Of a recipe that names none.
+_CONSTRAINTS = ["changed", "literals", "semantic", "length", "edits", "language", "answer_type"]
 _ENTRY_KEYS = ("operator", "strength", "position", "languages")
 
 
@@ -107,12 +108,12 @@ class Recipe:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages for which the recipe has at least one variant, sorted."""
-        return tuple(sorted({language for entry in self.entries for language in entry.languages}))
+        """Languages for which the recipe has at least one variant that keeps the meaning, sorted."""
+        return _languages(self)
 
     def varies(self, language: str) -> bool:
         """Say whether documents of a language can be varied: brought variants fit any."""
-        return not self.entries or language in self.languages
+        return not self.languages or language in self.languages
 
     def for_language(self, language: str) -> tuple[Operator, ...]:
         """Return the operators of a language, in the recipe's order.
@@ -122,13 +123,12 @@ class Recipe:
         SagoError
             If the recipe has no variant for the language.
         """
-        operators = _operators(self, language)
-        if not operators and self.entries:
+        if not self.varies(language):
             raise SagoError(
                 f"recipe {self.name!r} has no variant for language {language!r}: "
                 f"it has {', '.join(self.languages)}"
             )
-        return operators
+        return _operators(self, language)
 
     def make_constraints(self) -> tuple[Constraint, ...]:
         """Return the constraints, ready to check."""
@@ -148,6 +148,13 @@ class Recipe:
             if (operator := OPERATORS.load(name)).family == "control" and name not in named
         )
         return _sealed(replace(self, entries=self.entries + extra))
+
+
+@functools.lru_cache(maxsize=64)
+def _languages(recipe: Recipe) -> tuple[str, ...]:
+    """Leave out negative controls: they alone vary no document."""
+    keeping = [entry for entry in recipe.entries if OPERATORS.load(entry.operator).family != "control"]
+    return tuple(sorted({language for entry in keeping for language in entry.languages}))
 
 
 @functools.lru_cache(maxsize=64)
@@ -335,6 +342,8 @@ def _read_yaml(path: Path) -> object:
 def _digest(recipe: Recipe) -> str:
     operators = {entry.operator: OPERATORS.load(entry.operator) for entry in recipe.entries}
     tables = {table for operator in operators.values() for table in operator.tables}
+    if "semantic" in recipe.levels:
+        tables.add("meaning")
     content = {
         "name": recipe.name,
         "version": recipe.version,

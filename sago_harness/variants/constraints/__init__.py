@@ -15,5 +15,10 @@ CONSTRAINTS: Table[type[Constraint]] = Table(
         "literals": f"{_HERE}.literals:Literals",
         "semantic": f"{_HERE}.semantic:Semantic",
         "length": f"{_HERE}.length:Length",
+        "edits": f"{_HERE}.edits:Edits",
+        "language": f"{_HERE}.language:Language",
+        "answer_type": f"{_HERE}.answer_type:AnswerType",
+        "similarity": f"{_HERE}.similarity:Similarity",
+        "entailment": f"{_HERE}.entailment:Entailment",
     },
 )

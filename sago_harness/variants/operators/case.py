@@ -47,7 +47,7 @@ class Case(Guarded):
             low = len(text) - math.ceil(len(text) / 3)
         letters = [
             at
-            for start, end in passage.free()
+            for start, end in passage.free(semantic=False)
             for at in range(max(start, low), min(end, high))
             if _turns(text[at]) and is_boundary(text, at + 1)
         ]

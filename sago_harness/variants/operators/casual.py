@@ -34,6 +34,7 @@ class Casual(Guarded):
     positions = ("prefix", "suffix", "throughout")
     strengths = (1, 2, 3)
     feature = "casual_markers"
+    version = 2
     tables: ClassVar[tuple[str, ...]] = ("casual",)
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
@@ -59,7 +60,7 @@ class Casual(Guarded):
 
         parts: list[str] = []
         at = 0
-        for start, end in passage.free():
+        for start, end in passage.free(forms=("negation",)):
             # The pattern may read past the range's end, so that a word's border is judged in the text.
             for match in pattern.finditer(passage.text, start):
                 if match.end() > end:

@@ -1,0 +1,46 @@
+"""When two words are one word with a slip of the finger."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from rapidfuzz.distance import OSA
+
+
+def fold(text: str) -> str:
+    """Return a text as compared: width and case do not make another word, nor the apostrophe's form.
+
+    Examples
+    --------
+    >>> fold("Ｗhat’s"), fold("STRASSE") == fold("Straße")
+    ("what's", True)
+    """
+    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+
+
+def edits_allowed(word: str) -> int:
+    """Return how many edits leave a word recognisable: one per four letters.
+
+    Examples
+    --------
+    >>> [edits_allowed(word) for word in ("Bob", "Anna", "Karenina")]
+    [0, 1, 2]
+    """
+    return len(word) // 4
+
+
+def within_edits(word: str, other: str) -> bool:
+    """Say whether two folded words differ by no more than one edit per four letters.
+
+    An edit is a letter added, lost or replaced, or two neighbours swapped (optimal string
+    alignment).
+
+    Examples
+    --------
+    >>> within_edits("karenina", "karneina"), within_edits("iran", "iraq"), within_edits("bob", "rob")
+    (True, True, False)
+    """
+    if word == other:
+        return True
+    allowed = edits_allowed(word)
+    return bool(allowed) and OSA.distance(word, other, score_cutoff=allowed) <= allowed

@@ -1,0 +1,81 @@
+"""The variant must ask for the same kind of answer."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from sago_harness.variants.alike import fold
+from sago_harness.variants.base import Check, Constraint, Passage
+from sago_harness.variants.meaning import WORD
+from sago_harness.variants.phrases import read_table
+
+
+class AnswerType(Constraint):
+    """Passes if every question word of the canonical text is there, or another of its kind.
+
+    Kinds are person, time, place, reason, quantity, manner, choice; one slip of the finger is
+    forgiven. A text without a question word is not judged. The value is the share of kinds
+    that are kept.
+
+    Examples
+    --------
+    >>> AnswerType().check(Passage("Who wrote it?"), "Tell me whoo wrote it.").passed
+    True
+    >>> AnswerType().check(Passage("Who wrote it?"), "When was it written?").reason
+    'asks for no person any more'
+    """
+
+    name = "answer_type"
+
+    def check(self, canonical: Passage, variant: str) -> Check:
+        """Compare the kinds of answers asked for."""
+        asked = _kinds(canonical.text, canonical.language)
+        if not asked:
+            return Check(True, None)
+        offered = _kinds(variant, canonical.language, also=True)
+        lost = [
+            kind for kind in asked if kind not in offered and not _misspelt(kind, variant, canonical.language)
+        ]
+        value = 1 - len(lost) / len(asked)
+        return Check(not lost, value, f"asks for no {lost[0]} any more" if lost else "")
+
+
+def _kinds(text: str, language: str, also: bool = False) -> list[str]:
+    """Return the kinds of question words in a text, with `also` those that a noun asks for too."""
+    patterns = _patterns("zh" if language == "zh" else "en", also)
+    folded = fold(text)
+    return [kind for kind, pattern in patterns.items() if pattern.search(folded)]
+
+
+def _misspelt(kind: str, text: str, language: str) -> bool:
+    """Say whether a word of the text is a question word of the kind with one slip in it."""
+    if language == "zh":
+        return False
+    from rapidfuzz.distance import OSA
+
+    table = read_table("question_words")["en"]
+    single = [word for word in table[kind] if " " not in word]
+    known = {word for words in table.values() for word in words}
+    return any(
+        OSA.distance(word, asked, score_cutoff=1) <= 1
+        for match in WORD.finditer(fold(text))
+        if (word := match.group()) not in known and word not in _COMMON
+        for asked in single
+    )
+
+
+#: Words one edit from a question word.
+_COMMON = frozenset(["that", "hat", "then", "hen", "there", "here", "now", "cow", "show", "two", "was", "we"])
+
+
+@functools.cache
+def _patterns(language: str, also: bool) -> dict[str, re.Pattern[str]]:
+    patterns = {}
+    table = read_table("question_words")
+    for kind, asking in table[language].items():
+        words = asking + (table[f"{language}_nouns"].get(kind, []) if also else [])
+        longest_first = sorted(words, key=lambda word: (-len(word), word))
+        body = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in longest_first)
+        patterns[kind] = re.compile(body if language == "zh" else rf"(?<![\w'\-])(?:{body})(?![\w\-])")
+    return patterns
