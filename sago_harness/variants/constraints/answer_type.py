@@ -44,7 +44,8 @@ class AnswerType(Constraint):
 def _kinds(text: str, language: str, also: bool = False) -> list[str]:
     """Return the kinds of question words in a text, with `also` those that a noun asks for too."""
     patterns = _patterns("zh" if language == "zh" else "en", also)
-    folded = fold(text)
+    # Spaces between Chinese characters are noise inside a word.
+    folded = "".join(text.split()) if language == "zh" else fold(text)
     return [kind for kind, pattern in patterns.items() if pattern.search(folded)]
 
 
@@ -55,14 +56,16 @@ def _misspelt(kind: str, text: str, language: str) -> bool:
     from rapidfuzz.distance import OSA
 
     table = read_table("question_words")["en"]
-    single = [word for word in table[kind] if " " not in word]
     known = {word for words in table.values() for word in words}
-    return any(
-        OSA.distance(word, asked, score_cutoff=1) <= 1
-        for match in WORD.finditer(fold(text))
-        if (word := match.group()) not in known and word not in _COMMON
-        for asked in single
-    )
+    words = [match.group() for match in WORD.finditer(fold(text))]
+    for asked in table[kind]:
+        size = asked.count(" ") + 1
+        for at in range(len(words) - size + 1):
+            typed = " ".join(words[at : at + size])
+            strange = typed not in known and typed not in _COMMON
+            if strange and OSA.distance(typed, asked, score_cutoff=1) <= 1:
+                return True
+    return False
 
 
 #: Words one edit from a question word.

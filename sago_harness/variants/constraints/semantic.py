@@ -99,13 +99,14 @@ def _wraps(words: Sequence[str], longer: Sequence[str]) -> bool:
 
 def _check_chinese(canonical: Passage, variant: str) -> Check:
     """Compare counts of words in one script; there are no word borders to align."""
-    text = _one_script(fold(canonical.text))
-    folded = _one_script(fold(variant))
+    # Spaces between Chinese characters are noise inside a word.
+    text = _one_script("".join(fold(canonical.text).split()))
+    folded = _one_script("".join(fold(variant).split()))
     here, there = _counted(text), _counted(folded)
     latin = {word for word in WORD.findall(folded) if word.isascii()}
     lost = []
     for span in canonical.leave:
-        word = _one_script(fold(canonical.text[span.start : span.end]))
+        word = _one_script("".join(fold(canonical.text[span.start : span.end]).split()))
         key = (word, span.kind)
         if there[key] >= max(1, here[key]) or (span.kind == "name" and word in folded):
             continue
