@@ -22,7 +22,7 @@ SCORED_FAMILIES: tuple[str, ...] = ("register", "noise", "structure")
 #: Families with values of their own, never a part of a score.
 OTHER_FAMILIES: tuple[str, ...] = ("human", "language", "control")
 
-POSITIONS: tuple[str, ...] = ("prefix", "suffix", "throughout")
+POSITIONS: tuple[str, ...] = ("prefix", "suffix", "both", "throughout")
 
 
 class Refused(Exception):
@@ -132,6 +132,8 @@ class Operator(abc.ABC):
     #: Modules that must be importable, and packaged models ("model:en-core-web-sm"); where one
     #: is missing the operator is skipped, with a count.
     requires: ClassVar[tuple[str, ...]] = ()
+    #: Constraints without which a recipe may not use the operator, for all variants or in its entry.
+    needs_constraints: ClassVar[tuple[str, ...]] = ()
     #: Names of the JSON tables that the output depends on; a recipe's digest covers them.
     tables: ClassVar[tuple[str, ...]] = ()
     #: Raise it with every change of output: packs and signatures carry it.
@@ -152,6 +154,8 @@ class Operator(abc.ABC):
             )
         self.strength = strength
         self.position = position
+        #: Constraints of the recipe's entry, checked after those for all variants.
+        self.constraints: tuple[Constraint, ...] = ()
 
     @property
     def variant_id(self) -> str:

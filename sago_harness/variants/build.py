@@ -18,8 +18,8 @@ from sago_harness.variants.needs import missing
 from sago_harness.variants.recipe import Recipe
 from sago_harness.variants.spans import find_spans
 
-#: Families whose variants are held to ``changed`` only.
-_FREE_FAMILIES = ("language", "control")
+#: Constraints that variants of a family are held to, where not to all of the recipe.
+_HELD_TO = {"human": ("changed", "literals"), "language": ("changed",), "control": ("changed",)}
 
 
 def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
@@ -80,7 +80,7 @@ def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
             operator.position if len(operator.positions) > 1 else None,
             operator.feature,
         )
-        _let_through(variant, whole, constraints, variants, taken, rejects)
+        _let_through(variant, whole, constraints + operator.constraints, variants, taken, rejects)
     for variant in document.own:
         if variant.family in recipe.brought or variant.family in recipe.families:
             _let_through(variant, whole, constraints, variants, taken, rejects)
@@ -114,6 +114,37 @@ def make_passage(
     return Passage(text, language, kept, left)
 
 
+def whole_passage(document: Document, levels: Iterable[str]) -> Passage:
+    r"""Return all fields of a document as one passage: what constraints compare variants with.
+
+    Examples
+    --------
+    >>> whole = whole_passage(Document("1", {"q": "3 hens?", "context": "A farm."}), ("literal",))
+    >>> whole.text, [whole.text[span.start : span.end] for span in whole.keep]
+    ('3 hens?\nA farm.', ['3'])
+    """
+    levels = tuple(levels)
+    passages = {
+        name: make_passage(text, document.language, document.keep, levels)
+        for name, text in document.fields.items()
+    }
+    return _join(passages, document.language)
+
+
+def holds_for(constraint: str, family: str) -> bool:
+    """Say whether variants of a family are held to a constraint.
+
+    What people wrote is taken as it is, but for its literals; a negative control and a
+    translation break on purpose what the others are held to.
+
+    Examples
+    --------
+    >>> holds_for("length", "noise"), holds_for("length", "language"), holds_for("changed", "control")
+    (True, False, True)
+    """
+    return constraint in _HELD_TO.get(family, (constraint,))
+
+
 def _let_through(
     variant: Variant,
     whole: Passage,
@@ -126,8 +157,7 @@ def _let_through(
     checks: dict[str, float | None] = {}
     reason = ""
     for constraint in constraints:
-        # A negative control and a translation break on purpose what the others are held to.
-        if constraint.name != "changed" and variant.family in _FREE_FAMILIES:
+        if not holds_for(constraint.name, variant.family):
             continue
         check = constraint.check(whole, variant.text)
         checks[constraint.name] = check.value

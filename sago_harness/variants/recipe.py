@@ -25,7 +25,19 @@ BROUGHT = OTHER_FAMILIES[:2]
 _KEYS = ("name", "version", "variants", "constraints", "levels", "brought")
 #: Of a recipe that names none.
 _CONSTRAINTS = ["changed", "literals", "semantic", "length", "edits", "language", "answer_type"]
-_ENTRY_KEYS = ("operator", "strength", "position", "languages")
+_ENTRY_KEYS = ("operator", "strength", "position", "languages", "constraints")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A constraint of a recipe with its options, sorted by name."""
+
+    name: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def make(self) -> Constraint:
+        """Return the constraint, ready to check."""
+        return CONSTRAINTS.load(self.name)(**dict(self.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +53,21 @@ class Entry:
         ``None`` takes the operator's first.
     languages : tuple of str
         ISO 639-1 codes for which it is used.
+    rules : tuple of Rule
+        Constraints that only this variant must pass, beside the recipe's.
     """
 
     operator: str
     strength: float | None
     position: str | None
     languages: tuple[str, ...]
+    rules: tuple[Rule, ...] = ()
 
     def make(self) -> Operator:
         """Return the operator, ready to apply."""
-        return OPERATORS.load(self.operator)(self.strength, self.position)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A constraint of a recipe with its options, sorted by name."""
-
-    name: str
-    options: tuple[tuple[str, Any], ...] = ()
-
-    def make(self) -> Constraint:
-        """Return the constraint, ready to check."""
-        return CONSTRAINTS.load(self.name)(**dict(self.options))
+        operator = OPERATORS.load(self.operator)(self.strength, self.position)
+        operator.constraints = _constraints(self.rules)
+        return operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +237,8 @@ def parse_recipe(content: object, where: str) -> Recipe:
     rules = tuple(
         _parse_rule(item, where) for item in _items(content, "constraints", where, list(_CONSTRAINTS))
     )
+    for entry in entries:
+        _check_needs(entry, rules, where)
     _check_unique(entries, where)
     return _sealed(
         Recipe(
@@ -299,7 +306,18 @@ def _parse_entry(item: object, where: str) -> Entry:
         operator(strength, position)
     except SagoError as error:
         raise SagoError(f"recipe {where}: {error}") from error
-    return Entry(name, None if strength is None else float(strength), position, languages)
+    rules = tuple(_parse_rule(rule, where) for rule in _items(item, "constraints", where, []))
+    return Entry(name, None if strength is None else float(strength), position, languages, rules)
+
+
+def _check_needs(entry: Entry, rules: tuple[Rule, ...], where: str) -> None:
+    named = {rule.name for rule in (*rules, *entry.rules)}
+    for constraint in OPERATORS.load(entry.operator).needs_constraints:
+        if constraint not in named:
+            raise SagoError(
+                f"recipe {where}: operator {entry.operator!r} needs constraint {constraint!r}: "
+                f"add `constraints: [{constraint}]` to its entry"
+            )
 
 
 def _check_unique(entries: Iterable[Entry], where: str) -> None:
@@ -348,15 +366,23 @@ def _digest(recipe: Recipe) -> str:
         "name": recipe.name,
         "version": recipe.version,
         "variants": [
-            [entry.operator, entry.strength, entry.position, sorted(entry.languages)]
+            [
+                entry.operator,
+                entry.strength,
+                entry.position,
+                sorted(entry.languages),
+                _facts(entry.rules),
+            ]
             for entry in recipe.entries
         ],
-        "constraints": [
-            [rule.name, CONSTRAINTS.load(rule.name).version, rule.options] for rule in recipe.rules
-        ],
+        "constraints": _facts(recipe.rules),
         "levels": recipe.levels,
         "brought": recipe.brought,
         "operators": {key: operator.version for key, operator in operators.items()},
         "tables": {table: table_hash(table) for table in tables},
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _facts(rules: tuple[Rule, ...]) -> list[list[Any]]:
+    return [[rule.name, CONSTRAINTS.load(rule.name).version, rule.options] for rule in rules]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,7 @@ _BARE = frozenset(
         "wouldnt", "shouldnt", "havent", "hasnt", "hadnt",
     ]
 )  # fmt: skip
+_SENTENCE = re.compile(r"(?<=[.!?:;])\s|\n")
 _GUARDED = ("negation", "comparative")
 
 
@@ -59,7 +61,7 @@ class Semantic(Constraint):
             word = text[lost[0].start : lost[0].end]
             return Check(False, value, f"{lost[0].kind} {word!r} is lost")
         new = [word for word in left.elements() if english_kind(word) in _GUARDED]
-        if new and not _wraps([fold(match.group()) for match in WORD.finditer(text)], words):
+        if new and not _stands(text, words):
             # A word that is only spelt as a canonical one was, twice, is no new word.
             known = {_form(fold(match.group())) for match in WORD.finditer(text)}
             new = [word for word in new if word not in known]
@@ -91,10 +93,17 @@ def _take(word: str, kind: str, left: Counter[str]) -> bool:
     return False
 
 
-def _wraps(words: Sequence[str], longer: Sequence[str]) -> bool:
-    """Say whether the words stand in one run in the longer list."""
-    size = len(words)
-    return any(list(longer[at : at + size]) == list(words) for at in range(len(longer) - size + 1))
+def _stands(text: str, words: Sequence[str]) -> bool:
+    """Say whether every sentence of a text stands unbroken among the words, in order."""
+    at = 0
+    for sentence in _SENTENCE.split(text):
+        wanted = [fold(match.group()) for match in WORD.finditer(sentence)]
+        while at <= len(words) - len(wanted) and list(words[at : at + len(wanted)]) != wanted:
+            at += 1
+        if at > len(words) - len(wanted):
+            return False
+        at += len(wanted)
+    return True
 
 
 def _check_chinese(canonical: Passage, variant: str) -> Check:

@@ -32,7 +32,7 @@ class Case(Guarded):
     family = "noise"
     languages = ("en",)
     positions = ("throughout", "prefix", "suffix")
-    strengths = tuple(range(10, 101, 10))
+    strengths = (10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 100)
     feature = "upper_share"
     version = 2
     tables: ClassVar[tuple[str, ...]] = ("capital_words",)

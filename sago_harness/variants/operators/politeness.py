@@ -1,8 +1,9 @@
-"""A polite or rude phrase before or after the request."""
+"""A polite or rude phrase before the request, after it, or on both sides."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import ClassVar
 
 from sago_harness.variants.base import Passage
@@ -24,13 +25,17 @@ class Politeness(Guarded):
     name = "politeness"
     family = "register"
     languages = ("en", "zh")
-    positions = ("prefix", "suffix")
+    positions = ("prefix", "suffix", "both")
     strengths = (-10, -8, -6, -4, -2, 2, 4, 6, 8, 10)
     feature = "politeness_markers"
     tables: ClassVar[tuple[str, ...]] = ("politeness",)
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
-        """Choose a phrase of the step and put it in its place."""
-        ladder = read_table("politeness")[passage.language][self.position]
-        phrase = rng.choice(ladder[f"{self.strength:g}"])
-        return put_before(passage, phrase) if self.position == "prefix" else put_after(passage, phrase)
+        """Choose a phrase of the step for each place."""
+        ladder, step = read_table("politeness")[passage.language], f"{self.strength:g}"
+        text = passage.text
+        if self.position != "prefix":
+            text = put_after(passage, rng.choice(ladder["suffix"][step]))
+        if self.position != "suffix":
+            text = put_before(replace(passage, text=text), rng.choice(ladder["prefix"][step]))
+        return text
