@@ -78,6 +78,17 @@ def english_kind(word: str) -> str | None:
     return "negation" if _NOT.search(word) else _english_lists()[0].get(word.lower())
 
 
+def is_common(word: str) -> bool:
+    """Say whether a folded word is one of the common English words.
+
+    Examples
+    --------
+    >>> is_common("there"), is_common("karenina")
+    (True, False)
+    """
+    return word in _english_lists()[1]
+
+
 def _english(text: str) -> Iterator[Span]:
     kinds, common = _english_lists()
     words = list(WORD.finditer(text))
@@ -119,5 +130,7 @@ def _chinese_lists() -> tuple[re.Pattern[str], dict[str, str]]:
     kinds = {word: kind for kind in KINDS for word in lists[kind]}
     apart = [word for word in lists["apart"] if word not in kinds]
     words = sorted({*kinds, *apart}, key=lambda word: (-len(word), word))
-    foreign = r"(?P<foreign>[\u4e00-\u9fff]{1,6}(?:·[\u4e00-\u9fff]{1,8})+)"
+    # The characters that foreign names are written in; the dot alone does not say where one ends.
+    char = f"[{lists['sounds']}]"
+    foreign = f"(?P<foreign>{char}{{1,8}}(?:·{char}{{1,8}})+)"
     return re.compile(f"{foreign}|{'|'.join(words)}"), kinds

@@ -43,10 +43,10 @@ class AnswerType(Constraint):
 
 def _kinds(text: str, language: str, also: bool = False) -> list[str]:
     """Return the kinds of question words in a text, with `also` those that a noun asks for too."""
-    patterns = _patterns("zh" if language == "zh" else "en", also)
+    pattern, kinds = _words("zh" if language == "zh" else "en", also)
     # Spaces between Chinese characters are noise inside a word.
     folded = "".join(text.split()) if language == "zh" else fold(text)
-    return [kind for kind, pattern in patterns.items() if pattern.search(folded)]
+    return list(dict.fromkeys(kinds[" ".join(match.group().split())] for match in pattern.finditer(folded)))
 
 
 def _misspelt(kind: str, text: str, language: str) -> bool:
@@ -73,12 +73,12 @@ _COMMON = frozenset(["that", "hat", "then", "hen", "there", "here", "now", "cow"
 
 
 @functools.cache
-def _patterns(language: str, also: bool) -> dict[str, re.Pattern[str]]:
-    patterns = {}
+def _words(language: str, also: bool) -> tuple[re.Pattern[str], dict[str, str]]:
+    """Return one pattern, longest words first ("how many" asks for no manner), and each word's kind."""
     table = read_table("question_words")
-    for kind, asking in table[language].items():
-        words = asking + (table[f"{language}_nouns"].get(kind, []) if also else [])
-        longest_first = sorted(words, key=lambda word: (-len(word), word))
-        body = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in longest_first)
-        patterns[kind] = re.compile(body if language == "zh" else rf"(?<![\w'\-])(?:{body})(?![\w\-])")
-    return patterns
+    kinds = {word: kind for kind, words in table[language].items() for word in words}
+    if also:
+        kinds = {word: kind for kind, words in table[f"{language}_nouns"].items() for word in words} | kinds
+    longest_first = sorted(kinds, key=lambda word: (-len(word), word))
+    body = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in longest_first)
+    return re.compile(body if language == "zh" else rf"(?<![\w'\-])(?:{body})(?![\w\-])"), kinds

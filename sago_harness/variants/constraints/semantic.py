@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sago_harness.variants.alike import edits_allowed, fold, within_edits
-from sago_harness.variants.base import Check, Constraint, Passage, Span
-from sago_harness.variants.meaning import WORD, english_kind, find_meaning
+from sago_harness.variants.base import Check, Constraint, Passage
+from sago_harness.variants.meaning import WORD, english_kind, find_meaning, is_common
 
 # Negations that a hasty typist leaves without their apostrophe.
 _BARE = frozenset(
@@ -50,21 +50,23 @@ class Semantic(Constraint):
         if canonical.language == "zh":
             return _check_chinese(canonical, variant)
         words = [fold(match.group()) for match in WORD.finditer(variant)]
+        here = Counter(_form(fold(match.group())) for match in WORD.finditer(text))
         left = Counter(map(_form, words))
-        lost: list[Span] = []
-        for span in canonical.leave:
-            found = _take(_form(fold(text[span.start : span.end])), span.kind, left)
-            if not found:
-                lost.append(span)
+        # A word that the canonical text has elsewhere is no slip of another one.
+        slips = [word for word in left - here if not is_common(word)]
+        lost = [
+            span
+            for span in canonical.leave
+            if not _take(_form(fold(text[span.start : span.end])), span.kind, left, slips)
+        ]
         value = 1 - len(lost) / len(canonical.leave) if canonical.leave else 1.0
         if lost:
             word = text[lost[0].start : lost[0].end]
             return Check(False, value, f"{lost[0].kind} {word!r} is lost")
         new = [word for word in left.elements() if english_kind(word) in _GUARDED]
         if new and not _stands(text, words):
-            # A word that is only spelt as a canonical one was, twice, is no new word.
-            known = {_form(fold(match.group())) for match in WORD.finditer(text)}
-            new = [word for word in new if word not in known]
+            # A word that the canonical text has, said twice, is no new word.
+            new = [word for word in new if word not in here]
             if new:
                 return Check(False, value, f"{english_kind(new[0])} {new[0]!r} is new")
         return Check(True, value)
@@ -77,17 +79,17 @@ def _form(word: str) -> str:
     return word.removesuffix("'s").removesuffix("'")
 
 
-def _take(word: str, kind: str, left: Counter[str]) -> bool:
-    """Use up a word, or the nearest slip of it; say whether there was one."""
+def _take(word: str, kind: str, left: Counter[str], slips: Sequence[str]) -> bool:
+    """Use up a word, or a slip of it; say whether there was one."""
     if left[word] > 0:
         left[word] -= 1
         return True
     if not edits_allowed(word):
         # A name that lost its apostrophe: "AFI's" typed as "AFIs".
         return kind == "name" and left[f"{word}s"] > 0
-    for other, count in left.items():
-        slip = count > 0 and (kind == "name" or english_kind(other) is None) and within_edits(word, other)
-        if slip:
+    for other in slips:
+        listed = kind != "name" and english_kind(other) is not None
+        if left[other] > 0 and not listed and within_edits(word, other):
             left[other] -= 1
             return True
     return False
