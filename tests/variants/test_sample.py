@@ -1,0 +1,120 @@
+"""Drawing a sample for reading, and counting what two readings say."""
+
+import csv
+import json
+from collections import Counter
+
+import pytest
+
+from sago_harness.cli.main import main
+from sago_harness.data import Document
+from sago_harness.errors import SagoError
+from sago_harness.variants.audit.judged import judge, lower_bound
+from sago_harness.variants.audit.reading import Item, draw, read_items, read_judgements, write_items
+from sago_harness.variants.recipe import load_recipe
+
+TEXTS = [f"Why did Anna not give {number} red apples to Peter before the war?" for number in range(40)]
+DOCUMENTS = {"en": [Document(str(number), {"q": text}) for number, text in enumerate(TEXTS)]}
+OPERATORS = ("label", "spaces", "keyboard")
+
+
+def sheet(seed=1):
+    return draw(DOCUMENTS, load_recipe("quick"), seed, of_recipe=16, of_others=8, operators=OPERATORS)
+
+
+def test_operators_of_the_recipe_are_drawn_more_often_and_one_pair_in_five_is_planted():
+    items = sheet()
+    honest = Counter(item.operator for item in items if not item.planted)
+    # Both serve a second language of which no text was given.
+    assert honest == {"label": 16, "spaces": 16, "keyboard": 8}
+    assert sum(bool(item.planted) for item in items) == 10
+    assert {item.variant for item in items if item.operator == "spaces"} == {"spaces5@throughout"}
+
+
+def test_the_sheet_says_nothing_about_its_pairs():
+    items = sheet()
+    assert [item.item for item in items] == [f"{number:04d}" for number in range(1, len(items) + 1)]
+    places = [number for number, item in enumerate(items) if item.planted]
+    assert places != list(range(len(places)))
+    assert places != list(range(len(items) - len(places), len(items)))
+
+
+def test_a_planted_pair_differs_in_more_than_the_operator_does():
+    for item in sheet():
+        assert item.text != item.canonical
+        if item.planted:
+            assert item.planted.startswith("change_")
+
+
+def test_the_same_seed_draws_the_same_sheet():
+    assert sheet() == sheet()
+    assert sheet() != sheet(seed=2)
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "expected"),
+    # All of n: (alpha / 2) ** (1 / n); none: 0. One of two: 1 - sqrt(1 - alpha / 2).
+    [(60, 60, 0.025 ** (1 / 60)), (0, 60, 0.0), (1, 2, 1 - 0.975**0.5)],
+)
+def test_lower_bound_has_its_closed_forms(successes, n, expected):
+    assert lower_bound(successes, n) == pytest.approx(expected, rel=1e-9)
+
+
+def item(number, operator, planted=""):
+    return Item(number, operator, operator, "en", "d", "a", "b", planted)
+
+
+def test_counts_bound_agreement_and_found_changes():
+    items = [item("1", "x"), item("2", "x"), item("3", "y"), item("4", "y", "change_name")]
+    first = {"1": (True, True), "2": (True, False), "3": (True, True), "4": (False, True)}
+    second = {"1": (True, True), "2": (False, True), "3": (True, True), "4": (True, True)}
+    result = judge(items, first, second)
+    assert [(v.operator, v.n, v.same, v.natural) for v in result.operators] == [
+        ("x", 2, 1, 1),
+        ("y", 1, 1, 1),
+    ]
+    assert result.agreement == 0.5
+    # Both say "same" three times in four: chance 9/16 + 1/16, kappa (8/16 - 10/16) / (6/16).
+    assert result.kappa == pytest.approx(-1 / 3)
+    assert (result.found, result.planted) == ((1.0, 0.0), 1)
+
+
+def test_an_item_read_once_is_left_out():
+    items = [item("1", "x"), item("2", "x")]
+    result = judge(items, {"1": (True, True), "2": (True, True)}, {"1": (True, True)})
+    assert result.operators[0].n == 1
+
+
+def test_key_and_judgements_come_back_as_written(tmp_path):
+    items = [Item("0001", "x", "x1", "zh", "d", 'a "quoted"\nline, with comma', "b", "")]
+    write_items(tmp_path / "key.csv", items)
+    assert read_items(tmp_path / "key.csv") == items
+    (tmp_path / "a.tsv").write_text("0001\ty\tn\n\n")
+    assert read_judgements(tmp_path / "a.tsv") == {"0001": (True, False)}
+    (tmp_path / "a.tsv").write_text("0001\ty\n")
+    with pytest.raises(SagoError, match=r"a\.tsv line 1: expected item"):
+        read_judgements(tmp_path / "a.tsv")
+
+
+def test_the_command_draws_and_collects(tmp_path, capsys):
+    (tmp_path / "en.txt").write_text("\n".join(TEXTS) + '\n"two\\nlines of 3 apples"\n')
+    words = ["variants", "sample", "draw", "--texts", f"en:{tmp_path / 'en.txt'}", "--recipe", "quick"]
+    words += ["--operators", "label,spaces", "--of-recipe", "5", "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    rows = [json.loads(line) for line in (tmp_path / "out" / "sheet.jsonl").read_text().splitlines()]
+    for name in "ab":
+        (tmp_path / f"{name}.tsv").write_text("".join(f"{number}\ty\ty\n" for number, _, _ in rows))
+    words = ["variants", "sample", "collect", "--key", str(tmp_path / "out" / "key.csv")]
+    words += ["--reading", f"A={tmp_path / 'a.tsv'}", "--reading", f"B={tmp_path / 'b.tsv'}"]
+    assert main([*words, "--out", str(tmp_path / "sample.csv")]) == 0
+    assert f"label     5     5        5             {0.025 ** (1 / 5):.3f}" in capsys.readouterr().out
+    with (tmp_path / "sample.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == len(rows)
+    assert {row["B: natural"] for row in table} == {"y"}
+
+
+def test_texts_need_their_language(tmp_path, capsys):
+    words = ["variants", "sample", "draw", "--texts", "en.txt", "--out", str(tmp_path)]
+    assert main(words) == 2
+    assert "write the language first" in capsys.readouterr().err
