@@ -7,7 +7,7 @@ import csv
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from sago_harness.cli.variants import table
@@ -40,9 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     draw.add_argument("--of-recipe", type=int, default=60, help="variants of each operator of the recipe")
     draw.add_argument("--of-others", type=int, default=20, help="variants of each other operator")
     draw.add_argument("--seed", type=int, default=0)
+    draw.add_argument("--prefix", default="", help="before every item's number, to tell sheets apart")
     draw.add_argument("--out", required=True, help="folder for sheet.jsonl and key.csv")
     collect = steps.add_parser("collect", help="put a key and two readings into one table")
-    collect.add_argument("--key", required=True, help="key.csv of the draw")
+    collect.add_argument("--key", required=True, action="append", help="key.csv of a draw; of several, all")
     collect.add_argument(
         "--reading",
         action="append",
@@ -85,6 +86,7 @@ def _draw(args: argparse.Namespace) -> int:
     )
     if not items:
         raise SagoError("no operator made a variant of these texts")
+    items = [replace(item, item=args.prefix + item.item) for item in items]
     folder = Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "sheet.jsonl").open("w", encoding="utf-8") as file:
@@ -118,7 +120,7 @@ def _collect(args: argparse.Namespace) -> int:
             raise SagoError(f"--reading {given}: write who read first, for example 'reader A={given}'")
         names.append(name)
         readings.append(read_judgements(Path(path)))
-    items = read_items(Path(args.key))
+    items = [item for key in args.key for item in read_items(Path(key))]
     result = judge(items, *readings)
     rows: list[Sequence[str]] = [("operator", "n", "same", "natural", "same, lower 95 %")]
     rows += [

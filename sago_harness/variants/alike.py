@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
+from typing import Any
 
 from rapidfuzz.distance import OSA
 
@@ -44,3 +46,21 @@ def within_edits(word: str, other: str) -> bool:
         return True
     allowed = edits_allowed(word)
     return bool(allowed) and OSA.distance(word, other, score_cutoff=allowed) <= allowed
+
+
+def one_script(text: str) -> str:
+    """Return Chinese in simplified characters, where OpenCC is installed; else as it is.
+
+    Variants in the other script come from OpenCC, so where it is missing there are none.
+    """
+    converter = _converter()
+    return text if converter is None else str(converter.convert(text))
+
+
+@functools.cache
+def _converter() -> Any:
+    try:
+        import opencc
+    except ImportError:
+        return None
+    return opencc.OpenCC("t2s")

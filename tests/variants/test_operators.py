@@ -75,7 +75,7 @@ def test_casual_throughout(text, strength, expected):
 
 
 def test_casual_throughout_in_chinese():
-    assert one("casual", "您知道这里有什么吗？", 3, "throughout", "zh") == "你晓得这儿有啥吗？"
+    assert one("casual", "您知道这里有什么吗？", 3, "throughout", "zh") == "你知道这儿有啥吗？"
 
 
 def test_hedging_offers_every_phrase_of_its_step():

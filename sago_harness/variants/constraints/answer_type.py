@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from sago_harness.variants.alike import fold
+from sago_harness.variants.alike import fold, one_script
 from sago_harness.variants.base import Check, Constraint, Passage
 from sago_harness.variants.meaning import WORD
 from sago_harness.variants.phrases import read_table
@@ -45,7 +45,7 @@ def _kinds(text: str, language: str, also: bool = False) -> list[str]:
     """Return the kinds of question words in a text, with `also` those that a noun asks for too."""
     pattern, kinds = _words("zh" if language == "zh" else "en", also)
     # Spaces between Chinese characters are noise inside a word.
-    folded = "".join(text.split()) if language == "zh" else fold(text)
+    folded = one_script("".join(text.split())) if language == "zh" else fold(text)
     return list(dict.fromkeys(kinds[" ".join(match.group().split())] for match in pattern.finditer(folded)))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
-from sago_harness.variants.alike import edits_allowed, fold, within_edits
+from sago_harness.variants.alike import edits_allowed, fold, one_script, within_edits
 from sago_harness.variants.base import Check, Constraint, Passage
 from sago_harness.variants.meaning import WORD, english_kind, find_meaning, is_common
 
@@ -111,13 +109,13 @@ def _stands(text: str, words: Sequence[str]) -> bool:
 def _check_chinese(canonical: Passage, variant: str) -> Check:
     """Compare counts of words in one script; there are no word borders to align."""
     # Spaces between Chinese characters are noise inside a word.
-    text = _one_script("".join(fold(canonical.text).split()))
-    folded = _one_script("".join(fold(variant).split()))
+    text = one_script("".join(fold(canonical.text).split()))
+    folded = one_script("".join(fold(variant).split()))
     here, there = _counted(text), _counted(folded)
     latin = {word for word in WORD.findall(folded) if word.isascii()}
     lost = []
     for span in canonical.leave:
-        word = _one_script("".join(fold(canonical.text[span.start : span.end]).split()))
+        word = one_script("".join(fold(canonical.text[span.start : span.end]).split()))
         key = (word, span.kind)
         if there[key] >= max(1, here[key]) or (span.kind == "name" and word in folded):
             continue
@@ -135,18 +133,3 @@ def _check_chinese(canonical: Passage, variant: str) -> Check:
 
 def _counted(text: str) -> Counter[tuple[str, str]]:
     return Counter((text[span.start : span.end], span.kind) for span in find_meaning(text, "zh"))
-
-
-def _one_script(text: str) -> str:
-    """Return Chinese in simplified characters, where OpenCC is installed."""
-    converter = _converter()
-    return text if converter is None else str(converter.convert(text))
-
-
-@functools.cache
-def _converter() -> Any:
-    try:
-        import opencc
-    except ImportError:
-        return None
-    return opencc.OpenCC("t2s")

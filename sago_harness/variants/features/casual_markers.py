@@ -22,6 +22,7 @@ class CasualMarkers(Feature):
     name = "casual_markers"
     minimum = 0.2
     unit = "per 100 characters"
+    version = 2
 
     def value(self, text: str, language: str = "en") -> float:
         """Count the markers of the language's list; the English one for a language without a list."""

@@ -34,7 +34,7 @@ class Casual(Guarded):
     positions = ("prefix", "suffix", "throughout")
     strengths = (1, 2, 3)
     feature = "casual_markers"
-    version = 2
+    version = 3
     tables: ClassVar[tuple[str, ...]] = ("casual",)
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
@@ -81,5 +81,7 @@ def _pattern(swaps: tuple[tuple[str, str], ...], language: str) -> re.Pattern[st
     free = [re.escape(word) for word, short in longest_first if not short.endswith(_LEANING)]
     # "I know what it is." and "what it is and does" keep the full form: nothing follows to lean on.
     follower = r"(?= (?!(?:and|or|but|than|if|when)\b)[^\W\d_])"
-    body = "|".join(part for part in ("|".join(free), f"(?:{'|'.join(leaning)}){follower}") if part)
+    # Nor does "where he is now": the question word took away what the verb leans on.
+    asked = "".join(rf"(?<!\b{word} )" for word in ("where", "what", "who", "how"))
+    body = "|".join(part for part in ("|".join(free), f"{asked}(?:{'|'.join(leaning)}){follower}") if part)
     return re.compile(rf"(?<![\w'’\-])(?:{body})(?![\w'’\-])", re.I)

@@ -28,6 +28,7 @@ class Politeness(Guarded):
     positions = ("prefix", "suffix", "both")
     strengths = (-10, -8, -6, -4, -2, 2, 4, 6, 8, 10)
     feature = "politeness_markers"
+    version = 2
     tables: ClassVar[tuple[str, ...]] = ("politeness",)
 
     def vary(self, passage: Passage, rng: random.Random) -> str:

@@ -24,6 +24,7 @@ class Request(Guarded):
     family = "structure"
     languages = ("en", "zh")
     positions = ("prefix", "suffix")
+    version = 2
     tables: ClassVar[tuple[str, ...]] = ("request",)
 
     def vary(self, passage: Passage, rng: random.Random) -> str:

@@ -1,0 +1,1 @@
+"""What the Chinese operators share: words with tags, sentences, sounds, slips of the hand."""
