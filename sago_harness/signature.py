@@ -13,13 +13,12 @@ from sago_harness.axes import MEASURES
 from sago_harness.axes.encoders import Encoder, Missing
 from sago_harness.jsonsafe import dumps
 from sago_harness.variants.features import FEATURES
-from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.pack import pack_digest
 
 if TYPE_CHECKING:
     from sago_harness.data import VariantSet
+    from sago_harness.hooks.origin import Origin
     from sago_harness.hooks.spec import TaskSpec
-    from sago_harness.variants.recipe import Recipe
 
 _PACKAGES = ("sago-harness", "lm_eval", "transformers", "torch", "sacrebleu")
 
@@ -37,6 +36,8 @@ class Signature:
         Hash of the recipe's content, the operators' versions and their word lists.
     variants : str
         Hash over all documents and their variants, word for word.
+    pack : str
+        sha256 of the pack that the variants were read from; empty if they were made.
     documents : int
     families : dict
         Variants of the recipe in each family.
@@ -63,6 +64,7 @@ class Signature:
     recipe: str
     recipe_digest: str
     variants: str
+    pack: str
     documents: int
     families: dict[str, int]
     seed: int
@@ -89,6 +91,7 @@ class Signature:
             f"v:{self.version}",
             f"recipe:{self.recipe}",
             f"variants:{self.variants}",
+            *([f"pack:{self.pack[:16]}"] if self.pack else []),
             f"n:{self.documents}",
             f"seed:{self.seed}",
             f"ctl:{self.controls}",
@@ -105,7 +108,7 @@ class Signature:
 
 def task_signature(
     spec: TaskSpec,
-    recipe: Recipe,
+    origin: Origin,
     sets: Sequence[VariantSet],
     *,
     families: Mapping[str, int],
@@ -122,7 +125,8 @@ def task_signature(
     Parameters
     ----------
     spec : TaskSpec
-    recipe : Recipe
+    origin : Origin
+        Where the variants come from: a recipe or a pack.
     sets : sequence of VariantSet
         Of all documents that are evaluated, on all ranks.
     families : mapping of str to int
@@ -150,9 +154,10 @@ def task_signature(
     return Signature(
         task=spec.task,
         version=str(version),
-        recipe=f"{recipe.name}.{recipe.version}",
-        recipe_digest=recipe.digest[:16],
+        recipe=origin.recipe,
+        recipe_digest=origin.digest[:16],
         variants=variants,
+        pack=origin.pack,
         documents=len(sets),
         families=dict(families),
         seed=spec.seed,
@@ -166,16 +171,15 @@ def task_signature(
         encoder=encoder,
         pooling=spec.pooling,
         layers=spec.layers,
-        measures=_measure_versions(recipe),
+        measures=_measure_versions(origin),
         versions=package_versions(),
     )
 
 
-def _measure_versions(recipe: Recipe) -> dict[str, int]:
+def _measure_versions(origin: Origin) -> dict[str, int]:
     """Return the versions of the measures, and of the features that the recipe's operators move."""
     measures = {name: MEASURES.load(name).version for name in MEASURES}
-    moved = {OPERATORS.load(entry.operator).feature for entry in recipe.entries} - {None}
-    features = {f"feature:{name}": FEATURES.load(name).version for name in sorted(filter(None, moved))}
+    features = {f"feature:{name}": FEATURES.load(name).version for name in origin.features}
     return measures | features
 
 

@@ -179,7 +179,8 @@ def _answers(
                 record["answer"] = extracted[index]
                 if not records[group[0]].get("text_reason"):
                     record["distances"]["flip"] = flipped(extracted[index], extracted[group[0]])
-            if golds[index]:
+            # The gold answer is not that of an edit that changes the meaning.
+            if golds[index] and record["family"] != "control":
                 said = texts[index] if extracted is None else extracted[index] or ""
                 record["correct"] = int(is_correct(said, golds[index], reading.match))
 

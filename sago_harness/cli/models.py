@@ -24,7 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="fetch a model once and print its folder",
         description="Fetch a model and print its folder.",
     )
-    get.add_argument("name", metavar="NAME", help="smollm2, minilm, use-multilingual or gemma3-270m")
+    get.add_argument(
+        "name", metavar="NAME", help="smollm2, minilm, use-multilingual, gemma3-270m or en-core-web-sm"
+    )
     get.add_argument(
         "--accept-gemma-terms", action="store_true", help="you have read and accept the Gemma Terms of Use"
     )

@@ -28,7 +28,10 @@ def run(args: argparse.Namespace) -> int:
             groups.append(f"{name}: {', '.join(file.group)}")
             continue
         config = file.config
-        data = config.get("dataset_path") or ("shipped" if config.get("shipped") else "your file")
+        local = config.get("local") or {}
+        data = config.get("dataset_path") or (
+            "shipped" if config.get("shipped") else "local copy" if local.get("people") else "your file"
+        )
         vary = config.get("vary")
         count = str(config.get("documents", "all"))
         rows.append((name, str(data), str(vary), str(config.get("language", "en")), count))

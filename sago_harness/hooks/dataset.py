@@ -18,6 +18,7 @@ from sago_harness.hooks.spec import TaskSpec
 from sago_harness.jsonsafe import clean_text, dumps
 from sago_harness.variants.base import OTHER_FAMILIES, SCORED_FAMILIES
 from sago_harness.variants.features import FEATURES
+from sago_harness.variants.people import PEOPLE
 
 _PATTERNS = ("*.jsonl", "*.json", "*.parquet", "*.csv")
 
@@ -101,6 +102,7 @@ class Source:
         if self._rows is None:
             rows, where = self._read(self.split)
             check_columns(rows, self.spec.columns, self.spec.task, where)
+            self._check_variants_column(rows, where)
             mapped = [self._mapped(row) for row in rows]
             self._check_varied(mapped, where)
             if self.is_users_file:
@@ -123,6 +125,12 @@ class Source:
         for name in (self.spec.id_field, self.spec.cluster_field):
             if name and name in row:
                 mapped[name] = row[name]
+        if self.spec.variants_column:
+            given = row.get(self.spec.variants_column)
+            if isinstance(given, str):
+                # A table without lists holds one text a row.
+                given = [given] if given.strip() else None
+            mapped["variants"] = given
         return mapped
 
     def _read(self, split: str) -> tuple[list[Row], str]:
@@ -132,6 +140,8 @@ class Source:
         if self.is_users_file:
             return self._user_file()
         folder = self._local_folder()
+        if self.spec.local.get("people"):
+            return self._people(folder)
         if folder is not None:
             rows = read_local(folder, self.spec.local.get("files") or _PATTERNS)
             if rows is not None:
@@ -144,6 +154,15 @@ class Source:
             self.path, self.name, split, self.spec.task, self.spec.local.get("folder"), **self.kwargs
         )
         return rows, self.path
+
+    def _people(self, folder: Path | None) -> tuple[list[Row], str]:
+        people = PEOPLE.load(str(self.spec.local["people"]), f"task {self.spec.task!r}")()
+        if folder is None:
+            raise SagoError(
+                f"task {self.spec.task!r}: {people.name} is not at hand: put {', '.join(people.files)} of "
+                f"{people.source} into the folder {self.spec.local['folder']!r} under $SAGO_DATA_DIR"
+            )
+        return people.rows(folder), str(folder)
 
     def _beside(self, name: str) -> Path:
         beside = Path(self.yaml).parent / name if self.yaml else Path(name)
@@ -171,6 +190,12 @@ class Source:
         if not path.is_dir():
             raise SagoError(f"task {self.spec.task!r}: the data folder {self.spec.data_dir} does not exist")
         return path / folder if (path / folder).is_dir() else None
+
+    def _check_variants_column(self, rows: Sequence[Row], where: str) -> None:
+        column = self.spec.variants_column
+        if column and not any(column in row for row in rows):
+            known = {key for row in rows[:100] for key in row}
+            raise unknown("column of variants", column, known, f"task {self.spec.task!r}, {where}")
 
     def _check_varied(self, rows: Sequence[Row], where: str) -> None:
         if not rows:

@@ -114,13 +114,32 @@ def health_shares(items: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {flag: sum(flag in item["flags"] for item in items) / total for flag in HEALTH_FLAGS}
 
 
-def results_of(scores: TaskScores, health: Mapping[str, float]) -> dict[str, Any]:
-    """Return what the results file holds beside the columns: r of each measure, noise, health."""
+def results_of(
+    scores: TaskScores | None, health: Mapping[str, float], own: Mapping[str, TaskScores]
+) -> dict[str, Any]:
+    """Return what the results file holds beside the columns: r of each measure, noise, health.
+
+    Parameters
+    ----------
+    scores : TaskScores or None
+        None where the recipe has no variants that form a score.
+    health : mapping of str to float
+    own : mapping of str to TaskScores
+        Family beside the score -> its scores.
+    """
+    first = scores or next(iter(own.values()))
+    results = {
+        "relative": _relative(scores) if scores else {},
+        "noise": {name: {"floor": floor, "excess": over} for name, (floor, over) in first.noise.items()},
+        "health": {**health, "stock": first.stock_share},
+    }
+    if own:
+        results["beside"] = {family: _relative(of) for family, of in own.items()}
+    return results
+
+
+def _relative(scores: TaskScores) -> dict[str, Any]:
     return {
-        "relative": {
-            name: {"r": e.value, "stderr": e.stderr, "n": e.n, "reason": e.reason}
-            for name, e in scores.relative.items()
-        },
-        "noise": {name: {"floor": floor, "excess": over} for name, (floor, over) in scores.noise.items()},
-        "health": {**health, "stock": scores.stock_share},
+        name: {"r": e.value, "stderr": e.stderr, "n": e.n, "reason": e.reason}
+        for name, e in scores.relative.items()
     }

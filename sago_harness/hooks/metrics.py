@@ -68,10 +68,10 @@ def _estimate(column: Column, items: Items) -> Estimate:
     if column.kind == "mean":
         return _mean(items)
     scores = task_scores(items, _measures(items))
-    if column.name in COMPOSITES:
-        made: Estimate = getattr(scores, column.name)
+    if column.base in COMPOSITES:
+        made: Estimate = getattr(scores, column.base)
         return made
-    axis = AXIS_COLUMNS[column.name]
+    axis = AXIS_COLUMNS[column.base]
     return scores.axes.get(axis) or Estimate(float("nan"), np.zeros(len(items)), 0, "not_measured")
 
 

@@ -19,6 +19,7 @@ KEYS: tuple[str, ...] = (
     "cluster_field",
     "language",
     "recipe",
+    "pack",
     "documents",
     "local",
     "columns",
@@ -27,12 +28,14 @@ KEYS: tuple[str, ...] = (
     "extract",
     "keep",
     "shipped",
+    "variants_column",
 )
 
 #: Options of ``--metadata``, with the type each must have. The host mixes the model's arguments in,
 #: so a name that a model takes (``seed``, ``layers``) must not be one of these.
 OPTIONS: dict[str, type | tuple[type, ...]] = {
     "recipe": str,
+    "pack": str,
     "documents": (int, str),
     "variant_seed": int,
     "controls": int,
@@ -42,6 +45,8 @@ OPTIONS: dict[str, type | tuple[type, ...]] = {
     "states": str,
     "data_dir": str,
     "file": str,
+    "variants_column": str,
+    "negatives": bool,
 }
 
 
@@ -80,6 +85,9 @@ class TaskSpec:
     vary : tuple of Vary
     language : str
     recipe : str
+        Empty where a pack is named and ``--metadata`` names no recipe beside it.
+    pack : str or None
+        File of frozen variants, taken instead of making them.
     documents : int or None
         Number of documents drawn; None = all.
     seed, controls, canonical_repeats : int
@@ -87,6 +95,10 @@ class TaskSpec:
     pooling, layers : str
     data_dir, file : str or None
         Where local data lies.
+    variants_column : str or None
+        Column with the documents' own variants, where it is not called ``variants``.
+    negatives : bool
+        Edits that change the meaning are asked too, as family ``control``.
     """
 
     task: str
@@ -95,6 +107,7 @@ class TaskSpec:
     cluster_field: str | None = None
     language: str = "en"
     recipe: str = "default"
+    pack: str | None = None
     documents: int | None = None
     local: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -111,6 +124,8 @@ class TaskSpec:
     layers: str = "blocks"
     data_dir: str | None = None
     file: str | None = None
+    variants_column: str | None = None
+    negatives: bool = False
 
 
 def read_spec(config: dict[str, Any]) -> TaskSpec:
@@ -141,6 +156,9 @@ def read_spec(config: dict[str, Any]) -> TaskSpec:
         raise SagoError(f"task {task!r}: the YAML has no `vary:`, the field that variants change")
     options = _options(task, config.get("metadata") or {})
     own.update({key: value for key, value in options.items() if value is not None})
+    if own.get("pack"):
+        # A YAML's recipe is mostly an included default; one that the user names must be the pack's.
+        own["recipe"] = options.get("recipe") or ""
     own["data_dir"] = own.get("data_dir") or os.environ.get("SAGO_DATA_DIR") or None
     own["file"] = own.get("file") or os.environ.get("SAGO_FILE") or None
     own["vary"] = tuple(_vary(task, item) for item in _as_list(own["vary"]))
@@ -163,7 +181,7 @@ def _options(task: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
             value = int(value)  # the host reads "-1" as a float
         if key in OPTIONS:
             kind = OPTIONS[key]
-            if isinstance(value, bool) or not isinstance(value, kind):
+            if isinstance(value, bool) != (kind is bool) or not isinstance(value, kind):
                 names = kind if isinstance(kind, tuple) else (kind,)
                 wanted = " or ".join(k.__name__ for k in names)
                 raise SagoError(f"task {task!r}: {key}={value!r} in --metadata: it must be {wanted}")

@@ -25,9 +25,11 @@ from sago_harness.axes.answers import gold_answers
 from sago_harness.axes.encoders import Encoder, Missing, baseline, load_encoder
 from sago_harness.axes.encoders.spec import default_spec, parse_spec
 from sago_harness.data import Document, Variant, VariantSet
-from sago_harness.documents.identity import choose, name_rows, partners
+from sago_harness.documents.identity import name_rows, partners
 from sago_harness.errors import SagoError
 from sago_harness.hooks import dataset, health, plugin
+from sago_harness.hooks.documents import ID, make_document, named_rows
+from sago_harness.hooks.origin import origin_of
 from sago_harness.hooks.payload import payload_of
 from sago_harness.hooks.requests import REQUEST_TYPE
 from sago_harness.hooks.sampler import TaskSampler
@@ -39,12 +41,8 @@ from sago_harness.scores.columns import Column, task_columns
 from sago_harness.scores.composite import TaskScores
 from sago_harness.signature import encoder_label, task_signature
 from sago_harness.variants.base import OTHER_FAMILIES
-from sago_harness.variants.recipe import base_language, load_recipe
 
 log = logging.getLogger(__name__)
-
-#: Column that carries a document's id; the host's ``doc_id`` is a position.
-ID = "sago_id"
 
 #: Split name of the few-shot pool.
 POOL = "sago_fewshot"
@@ -70,25 +68,22 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         settings.pop("class", None)
         self.spec = read_spec(settings)
         self._refuse_repeats(settings.get("repeats", 1))
-        self.recipe = load_recipe(self.spec.recipe)
-        self.families = self.recipe.count(self.spec.language)
+        # The host's own default, where a YAML states no version.
+        version = (settings.get("metadata") or {}).get("version", self.VERSION)
+        self.origin = origin_of(self.spec, str(version), settings)
+        self.families = self.origin.families(self.spec.language)
         kind = parse_spec(self.spec.encoder or default_spec(self.spec.language)).kind
         self.measures = {measure.name: measure.axis for measure in measures_for(kind)}
         self._raw_source = dataset.Source.of(self.spec, settings)
         rows = self._raw_source.rows()
-        brought = dataset.brought_families(rows)
-        own = tuple(family for family in OTHER_FAMILIES if family in brought)
-        unscored = sorted(brought - set(own) - set(self.families))
-        if unscored:
-            warn_once(
-                f"task {self.spec.task!r}: variants of family {', '.join(unscored)} are recorded "
-                f"but in no score: recipe {self.recipe.name!r} has none of that family"
-            )
+        own = self.origin.beside(rows, self.spec.language)
+        self._check_families(rows, own)
         self.columns: list[Column] = task_columns(
             self.measures,
             gold=any(gold_answers(row.get(self.spec.answers or "")) for row in rows),
             extracts=bool(self.spec.extract),
             own_families=own,
+            scored=bool(self.families),
         )
         self.own_families = own
         settings["metric_list"] = [
@@ -104,6 +99,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self._predict_only = False
         self._rendering: dict[str, Any] = {}
         self._scores: TaskScores | None = None
+        self._own_scores: dict[str, TaskScores] = {}
         self._health: dict[str, float] = {}
         self._model: dict[str, Any] = {}
         self._sets: dict[str, VariantSet] = {}
@@ -134,7 +130,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 "[%s] %d documents share an id with an earlier one: numbered", self.spec.task, duplicates
             )
         named = [{**row, ID: name} for row, name in zip(rows, names, strict=True)]
-        chosen = [named[index] for index in choose(names, self.spec.documents, self.spec.seed)]
+        chosen = named_rows(self._raw_source, self.spec.seed)
         pool = self._raw_source.pool_rows()
         named_pool = (
             named
@@ -153,35 +149,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
 
     def document(self, row: Mapping[str, Any]) -> Document:
         """Return what varying needs of a row; a row that cannot be varied carries the reason."""
-        fields: dict[str, str] = {}
-        reason = ""
-        for vary in self.spec.vary:
-            value = row.get(vary.field)
-            if not isinstance(value, str):
-                reason = "missing_field"
-                fields[vary.field] = ""
-                continue
-            try:
-                fields[vary.field] = vary.split(value)[1]
-            except ValueError:
-                reason = "span_not_found"
-                fields[vary.field] = ""
-        if not reason and not "".join(fields.values()).strip():
-            reason = "empty_prompt"
-        cluster = row.get(self.spec.cluster_field) if self.spec.cluster_field else None
-        given = row.get("language") if self._raw_source.is_users_file else None
-        language = base_language(str(given or self.spec.language))
-        if not reason and not self.recipe.varies(language):
-            reason = "language_without_variants"
-        return Document(
-            id=str(row[ID]),
-            fields=fields,
-            language=language,
-            cluster=None if cluster is None else str(cluster),
-            keep=self.spec.keep,
-            own=dataset.own_variants(row, next(iter(fields)), fields),
-            reason=reason,
-        )
+        return make_document(row, self.spec, self.origin.varies, self._raw_source.is_users_file)
 
     def _varied_fields(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(row.get(vary.field) for vary in self.spec.vary)
@@ -244,10 +212,11 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         health.say_partners(self.spec.task, [len(self._partners[name]) for name in asked], self.spec.controls)
         generation = self.config.generation_kwargs or {}
         health.say_sampling(generation, self.spec.canonical_repeats)
-        self._sets = {d.id: pipeline.expand(d, self.recipe, self.spec.seed) for d in documents}
+        self.origin.check(documents)
+        self._sets = {document.id: self.origin.variants(document) for document in documents}
         self.signature = task_signature(
             self.spec,
-            self.recipe,
+            self.origin,
             list(self._sets.values()),
             families=self.families,
             version=self.VERSION,
@@ -271,6 +240,26 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             self.config.task = name
         for instance in self._instances:
             instance.task_name = name
+
+    def _check_families(self, rows: Sequence[Mapping[str, Any]], own: Sequence[str]) -> None:
+        """Refuse a run that has nothing to show, and say what it cannot show."""
+        if not self.families and not set(own) - {"control"}:
+            raise SagoError(
+                f"task {self.spec.task!r}: recipe {self.origin.name!r} only takes variants that documents "
+                "bring, and these bring none: name another recipe in --metadata"
+            )
+        brought = dataset.brought_families(rows) - set(OTHER_FAMILIES)
+        unscored = sorted(brought - set(self.families))
+        if unscored and not self.spec.pack:
+            warn_once(
+                f"task {self.spec.task!r}: variants of family {', '.join(unscored)} are recorded "
+                f"but in no score: recipe {self.origin.name!r} has none of that family"
+            )
+        if self.spec.negatives and "control" not in own:
+            warn_once(
+                f"task {self.spec.task!r}: negatives: there is no edit that changes the meaning in language "
+                f"{self.spec.language!r}"
+            )
 
     def _refuse_repeats(self, repeats: Any) -> None:
         if repeats != 1:
@@ -336,7 +325,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         """Return the document's requests: canonical, variants, controls, repeats, in this order."""
         document = self.document(doc)
         # Under --cache_requests the host builds every document, whatever the limit.
-        made = self._sets.get(document.id) or pipeline.expand(document, self.recipe, self.spec.seed)
+        made = self._sets.get(document.id) or self.origin.variants(document)
         for reject in made.rejects:
             log.debug("[%s] %s: variant %s: %s", self.spec.task, document.id, reject.id, reject.reason)
         canonical = payload_of(document, made.variants[0], "canonical", ctx, self.spec)
@@ -448,13 +437,22 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         return functions
 
     def _aggregate(self, column: Column, items: list[Any]) -> Any:
-        if column.kind == "mean" and column.name in {*self.measures, "x_mr"}:
+        if column.kind == "mean" and column.base in {*self.measures, "x_mr"}:
             health.say_coverage(self.spec.task, column.name, items)
-        if column.name == "sago":
-            self._scores = pipeline.score(items, self.measures)
-            self._health = health.health_shares(items)
-            health.say_health(self.spec.task, items, self._scores, self.measures)
+        if column.kind == "composite" and column.base == "sago_core":
+            self._note_scores(column.family, items)
         return get_aggregation(f"sago_{column.name}")(items)
+
+    def _note_scores(self, family: str, items: Sequence[Any]) -> None:
+        """Keep the scores for the results file, and say how the responses look, once."""
+        scores = pipeline.score(items, self.measures)
+        if family == ("" if self.families else self.own_families[0]):
+            self._health = health.health_shares(items)
+            health.say_health(self.spec.task, items, scores, self.measures)
+        if family:
+            self._own_scores[family] = scores
+        else:
+            self._scores = scores
 
     def dump_config(self) -> dict[str, Any]:
         """Add the signature and the counts to what the host writes of the task."""
@@ -462,8 +460,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         own: dict[str, Any] = {}
         if hasattr(self, "signature"):
             own["signature"] = self.signature.as_dict()
-        if self._scores is not None:
-            own |= health.results_of(self._scores, self._health)
+        if self._scores is not None or self._own_scores:
+            own |= health.results_of(self._scores, self._health, self._own_scores)
         if self._model:
             own["model"] = self._model
         config["metadata"] = {**(config.get("metadata") or {}), "sago": json_safe(own)}

@@ -3,7 +3,7 @@
 Examples
 --------
 >>> names()
-['smollm2', 'minilm', 'use-multilingual', 'gemma3-270m']
+['smollm2', 'minilm', 'use-multilingual', 'gemma3-270m', 'en-core-web-sm']
 """
 
 from .fetch import get, names, resolve

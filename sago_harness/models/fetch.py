@@ -26,7 +26,7 @@ def names() -> list[str]:
     Examples
     --------
     >>> names()
-    ['smollm2', 'minilm', 'use-multilingual', 'gemma3-270m']
+    ['smollm2', 'minilm', 'use-multilingual', 'gemma3-270m', 'en-core-web-sm']
     """
     return list(catalogue.entries())
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from sago_harness.scores.composite import Estimate
+from sago_harness.scores.composite import Estimate, TaskScores
 from sago_harness.scores.reduce import distance_of
 from sago_harness.scores.table import Rescored, Row, measures_in, rescore
 
@@ -19,6 +19,13 @@ _AXIS_SENTENCES = {
     "confidence": "one fixed answer's probabilities and entropies change {share} as much as for another one",
     "mirroring": "the answer takes over {share} of the prompt's change of manner",
 }
+
+#: What the variants of a family beside the score are.
+_BESIDE = {"human": "what people wrote", "language": "other languages"}
+
+#: A model that edits of the meaning move less than this many times as far as other variants
+#: hardly reads what it is asked.
+_RIGID_RATIO = 1.2
 
 #: Shares above which health is worth a line.
 _HEALTH = {
@@ -47,14 +54,41 @@ def describe_task(rows: Sequence[Row], name: str) -> str:
     scored = rescore(rows)
     scores = scored.scores
     canonical = [row for row in rows if row["role"] == "canonical"]
-    variants = [row for row in rows if row["role"] == "variant"]
+    variants = _keeping(rows)
     complete = sum(value["n_scored"] for value in scored.values)
     lines = [
         f"{name}: {len(canonical)} documents, {len(variants) / max(1, len(canonical)):.0f} variants "
-        f"each, {complete} scored on every measure",
-        f"  stability  sago {_value(scores.sago)}, sago_core {_value(scores.sago_core)}, "
-        f"sago_text {_value(scores.sago_text)} (1 = nothing moves, 0 = as if each were another question)",
+        f"each, {complete} scored on every measure"
     ]
+    if scored.families:
+        lines.append(
+            f"  stability  sago {_value(scores.sago)}, sago_core {_value(scores.sago_core)}, "
+            f"sago_text {_value(scores.sago_text)} (1 = nothing moves, 0 = as if each were another question)"
+        )
+        lines += _axes(_only(rows, scored.families), scores)
+    for family, words in _BESIDE.items():
+        if family in scored.own:
+            lines += _beside(rows, family, words, scored)
+    lines += _meaning(rows)
+    lines += _noise(scored)
+    lines += _accuracy(scored)
+    lines += _worst(rows, scored)
+    lines += _health(canonical, scores.stock_share)
+    return "\n".join(lines)
+
+
+def _keeping(rows: Sequence[Row]) -> list[Row]:
+    """Return the variants that are meant to say the same as their document."""
+    return [row for row in rows if row["role"] == "variant" and row["family"] != "control"]
+
+
+def _only(rows: Sequence[Row], families: Collection[str]) -> list[Row]:
+    """Leave out the variants of other families."""
+    return [row for row in rows if row["role"] != "variant" or row["family"] in families]
+
+
+def _axes(rows: Sequence[Row], scores: TaskScores) -> list[str]:
+    lines = []
     for axis, sentence in _AXIS_SENTENCES.items():
         estimate = scores.axes.get(axis)
         if estimate is None:
@@ -63,11 +97,51 @@ def describe_task(rows: Sequence[Row], name: str) -> str:
             lines.append(f"  {axis:<11}{sentence.format(share=_share(estimate))}")
         else:
             lines.append(f"  {axis:<11}unscored ({_why(rows, axis) or estimate.reason})")
-    lines += _noise(scored)
-    lines += _accuracy(scored)
-    lines += _worst(rows, scored)
-    lines += _health(canonical, scores.stock_share)
-    return "\n".join(lines)
+    return lines
+
+
+def _beside(rows: Sequence[Row], family: str, words: str, scored: Rescored) -> list[str]:
+    """Tell how far a family beside the score moves the model, by the rules of the score."""
+    chosen = _only(rows, (family,))
+    operators = ", ".join(dict.fromkeys(row["operator"] for row in chosen if row["role"] == "variant"))
+    scores = scored.own[family]
+    lines = [
+        f"  {family:<11}{words} ({operators}): stability {_value(scores.sago_core)}, in no other score",
+        *(f"  {line}" for line in _axes(chosen, scores)),
+    ]
+    answers = {
+        "acc_mean": "are answered right",
+        "acc_worst": "of the documents are right on each of them",
+        "flip": "get another answer",
+    }
+    found = {key: _mean(scored.values, f"{family}_{key}") for key in answers}
+    parts = [f"{100 * value:.0f} % {answers[key]}" for key, value in found.items() if math.isfinite(value)]
+    return lines + ([f"    {'answers':<11}{', '.join(parts)}"] if parts else [])
+
+
+def _meaning(rows: Sequence[Row]) -> list[str]:
+    """Set edits that change the meaning against the variants that keep it, by x_bleu."""
+    changing = _spread([row for row in rows if row["role"] == "variant" and row["family"] == "control"])
+    # Another language moves the words of the answer whatever it says.
+    keeping = _spread([row for row in _keeping(rows) if row["family"] != "language"])
+    if not (math.isfinite(changing) and math.isfinite(keeping)):
+        return []
+    figures = f"(x_bleu {changing:.2f} against {keeping:.2f})"
+    if keeping == 0.0:
+        moved = "move the answer, the others do not" if changing else "do not move the answer: rigid"
+        return [f"  meaning    meaning-changing edits {moved} {figures}"]
+    ratio = changing / keeping
+    rigid = ": rigid, it hardly reads what it is asked" if ratio < _RIGID_RATIO else ""
+    return [
+        f"  meaning    meaning-changing edits move the answer {ratio:.1f} times as far as meaning-keeping "
+        f"variants {figures}{rigid}"
+    ]
+
+
+def _spread(rows: Sequence[Row]) -> float:
+    """Return the root mean square of x_bleu, NaN for none."""
+    values = [value for row in rows if math.isfinite(value := distance_of(row, "x_bleu"))]
+    return math.sqrt(float(np.mean(np.square(values)))) if values else float("nan")
 
 
 def _value(estimate: Estimate) -> str:
@@ -104,7 +178,8 @@ def _accuracy(scored: Rescored) -> list[str]:
 
 def _noise(scored: Rescored) -> list[str]:
     """Set the variants against repeats of the canonical prompt, where there are any."""
-    parts = [f"{name} {floor:.2f}, {over:.2f}" for name, (floor, over) in scored.scores.noise.items()]
+    scores = scored.scores if scored.families else next(iter(scored.own.values()), scored.scores)
+    parts = [f"{name} {floor:.2f}, {over:.2f}" for name, (floor, over) in scores.noise.items()]
     head = "repeats of the prompt alone, and what the variants add (root mean squares)"
     return [f"  noise      {head}: {'; '.join(parts)}"] if parts else []
 
@@ -123,12 +198,10 @@ def _why(rows: Sequence[Row], axis: str) -> str:
 
 def _worst(rows: Sequence[Row], scored: Rescored) -> list[str]:
     """Name the operator that moves the text most, by root mean square of x_bleu."""
-    by_operator: dict[str, list[float]] = {}
-    for row in rows:
-        value = distance_of(row, "x_bleu")
-        if row["role"] == "variant" and math.isfinite(value):
-            by_operator.setdefault(row["operator"], []).append(value)
-    means = {name: math.sqrt(float(np.mean(np.square(values)))) for name, values in by_operator.items()}
+    by_operator: dict[str, list[Row]] = {}
+    for row in _keeping(rows):
+        by_operator.setdefault(row["operator"], []).append(row)
+    means = {name: found for name, of in by_operator.items() if math.isfinite(found := _spread(of))}
     if not scored.values or len(means) < 2 or max(means.values()) == 0.0:
         return []
     most = max(means, key=lambda name: (means[name], name))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sago_harness.axes import MEASURES
 from sago_harness.scores.composite import COMPOSITES
+from sago_harness.variants.base import OTHER_FAMILIES
 
 #: Axis scores and composites, in table order.
 AXIS_COLUMNS: dict[str, str] = {
@@ -19,6 +20,14 @@ AXIS_COLUMNS: dict[str, str] = {
     "sago_confidence": "confidence",
     "sago_mirroring": "mirroring",
 }
+
+
+#: Families whose values beside the score are held against chance as the score is.
+PEOPLES: tuple[str, ...] = OTHER_FAMILIES[:2]
+
+
+#: Columns that say something of the canonical responses, or of the run, and need no score.
+_CANONICAL = ("acc", "n_scored", "stock_share", "response_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +40,25 @@ class Column:
     higher_is_better : bool or None
         None for figures that are neither good nor bad.
     kind : {"mean", "axis", "composite", "count", "stock"}
+    family : str
+        Family beside the score whose values these are; "" for the score's own.
     """
 
     name: str
     higher_is_better: bool | None
     kind: str
+    family: str = ""
+
+    @property
+    def base(self) -> str:
+        """Name without the family.
+
+        Examples
+        --------
+        >>> Column("human_x_bleu", False, "mean", "human").base, Column("x_mr", False, "mean").base
+        ('x_bleu', 'x_mr')
+        """
+        return self.name.removeprefix(f"{self.family}_") if self.family else self.name
 
 
 def all_columns() -> list[Column]:
@@ -43,11 +66,11 @@ def all_columns() -> list[Column]:
 
     Examples
     --------
-    >>> [c.name for c in all_columns() if c.kind == "composite"]
+    >>> [c.name for c in all_columns() if c.kind == "composite" and not c.family]
     ['sago', 'sago_core', 'sago_text']
     """
     measures = [Column(name, False, "mean") for name in MEASURES if MEASURES.load(name).axis]
-    own = [Column(f"{family}_{c.name}", False, "mean") for family in ("human", "language") for c in measures]
+    own = [column for family in OTHER_FAMILIES for column in _family_columns(family, measures)]
     return [
         *measures,
         Column("x_mr", False, "mean"),
@@ -64,8 +87,33 @@ def all_columns() -> list[Column]:
     ]
 
 
+def _family_columns(family: str, measures: Sequence[Column]) -> list[Column]:
+    """Return the columns of a family beside the score.
+
+    Mirroring is left out, since people's variants move no declared feature. Edits that change
+    the meaning should move a model: their columns are neither good nor bad, and no stability.
+    """
+    if family not in PEOPLES:
+        names = [*(column.name for column in measures), "flip"]
+        return [Column(f"{family}_{name}", None, "mean", family) for name in names]
+    columns = [
+        *measures,
+        Column("flip", False, "mean"),
+        Column("acc_mean", True, "mean"),
+        Column("acc_worst", True, "mean"),
+        *(Column(name, False, "axis") for name, axis in AXIS_COLUMNS.items() if axis != "mirroring"),
+        Column("sago_core", True, "composite"),
+    ]
+    return [Column(f"{family}_{c.name}", c.higher_is_better, c.kind, family) for c in columns]
+
+
 def task_columns(
-    measures: Mapping[str, str], *, gold: bool, extracts: bool, own_families: Sequence[str] = ()
+    measures: Mapping[str, str],
+    *,
+    gold: bool,
+    extracts: bool,
+    own_families: Sequence[str] = (),
+    scored: bool = True,
 ) -> list[Column]:
     """Return the columns of one task.
 
@@ -78,13 +126,16 @@ def task_columns(
     extracts : bool
         Does it extract an answer (flip column)?
     own_families : sequence of str
-        Families beside the score that the documents bring.
+        Families beside the score that the task has.
+    scored : bool
+        Does the recipe have variants that form a score?
     """
-    scored = {name for name, axis in measures.items() if axis}
-    names = {*scored, "x_mr", *AXIS_COLUMNS, *COMPOSITES, "n_scored", "stock_share", "response_tokens"}
-    if gold:
-        names |= {"acc", "acc_mean", "acc_worst"}
-    if extracts:
-        names |= {"flip"}
-    names |= {f"{family}_{name}" for family in own_families for name in scored}
-    return [column for column in all_columns() if column.name in names]
+    absent = {name for name in MEASURES if not measures.get(name)}
+    absent |= set() if gold else {"acc", "acc_mean", "acc_worst"}
+    absent |= set() if extracts else {"flip"}
+    families = {*own_families, *([""] if scored else [])}
+    return [
+        column
+        for column in all_columns()
+        if column.base not in absent and (column.family in families or column.name in _CANONICAL)
+    ]

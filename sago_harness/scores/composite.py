@@ -253,11 +253,14 @@ def task_scores(payloads: Sequence[Payload], measures: Mapping[str, str]) -> Tas
                 noise[name] = (math.sqrt(float(np.nanmean(floors))), excess(squares, floors))
             least = RIGID_CHANCE.get(name, 0.0)
             relative[name] = relative_instability(squares, chances, floors, least)
-    relative["x_mr"] = mean_estimate(np.array([_number(p.get("x_mr")) for p in payloads]))
+    mirrored = any("x_mr" in p for p in payloads)
+    if mirrored:
+        relative["x_mr"] = mean_estimate(np.array([_number(p.get("x_mr")) for p in payloads]))
     axes: dict[str, Estimate] = {}
     for axis in dict.fromkeys(a for a in measures.values() if a):
         axes[axis] = mean_of({n: clipped(relative[n]) for n, a in measures.items() if a == axis})
-    axes["mirroring"] = clipped(relative["x_mr"])
+    if mirrored:
+        axes["mirroring"] = clipped(relative["x_mr"])
     missing = Estimate(float("nan"), np.zeros(len(payloads)), 0, "not_measured")
     made = {
         name: stability({axis: axes.get(axis, missing) for axis in parts})

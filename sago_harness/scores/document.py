@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sago_harness.scores.columns import AXIS_COLUMNS
+from sago_harness.scores.columns import AXIS_COLUMNS, PEOPLES
 from sago_harness.scores.composite import COMPOSITES
 from sago_harness.scores.reduce import (
     Record,
     distance_of,
     document_value,
-    family_value,
     mirroring_value,
     scored_families,
 )
@@ -44,7 +43,7 @@ def document_metrics(
     families : mapping of str to int
         Family -> number of variants in the recipe.
     own_families : sequence of str
-        Families with values of their own.
+        Families with values of their own, never a part of the score.
 
     Returns
     -------
@@ -53,51 +52,72 @@ def document_metrics(
         mean squares that they are formed from (``[square, chance, floor]`` a measure).
     """
     scored = scored_families(families)
+    canonical = next(record for record in records if record["role"] == "canonical")
+    # What was never sent, or does not count, is no stock answer either.
+    counts = not (canonical.get("document_reason") or canonical.get("text_reason"))
+    health = {
+        "response": canonical["response_hash"] if counts else None,
+        "flags": [flag for flag in canonical.get("flags") or () if flag in HEALTH_FLAGS],
+    }
+    values, payload, complete = _values(records, measures, scored)
+    mirrored, _ = mirroring_value(records, scored)
+    values["x_mr"] = payload["x_mr"] = _null(mirrored)
+    values.update(_composed({**payload, **health}, measures))
+    people: list[bool] = []
+    for family in own_families:
+        own, payload, whole = _values(records, measures, {family: 1})
+        own.update(_composed({**payload, **health}, measures))
+        values.update({f"{family}_{name}": value for name, value in own.items()})
+        if family in PEOPLES:
+            people.append(whole)
+    if not scored:
+        # Where nothing forms a score, what people brought is what is measured.
+        complete = bool(people) and all(people)
+    values["acc"] = None if canonical.get("correct") is None else float(canonical["correct"])
+    values["n_scored"] = int(complete)
+    values["stock_share"] = health["response"]
+    values["response_tokens"] = canonical.get("tokens", {}).get("response") if counts else None
+    return values
+
+
+def _values(
+    records: Sequence[Record], measures: Mapping[str, str], families: Mapping[str, int]
+) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """Return the families' values, their mean squares, and whether every measure is scored."""
     values: dict[str, Any] = {}
     payload: dict[str, Any] = {}
     complete = True
     for name, axis in measures.items():
         if not axis:
             continue
-        found = document_value(records, name, scored)
+        found = document_value(records, name, families)
         values[name] = _null(found.value)
         payload[name] = [_null(found.square), _null(found.chance), _null(found.floor)]
         # What this model can never give (an API has no hidden states) does not count against it.
         if found.reason not in NOT_GIVEN:
             complete = complete and math.isfinite(found.value)
-        for family in own_families:
-            values[f"{family}_{name}"] = _null(family_value(records, name, family))
-    mirrored, _ = mirroring_value(records, scored)
-    values["x_mr"] = payload["x_mr"] = _null(mirrored)
-    canonical = next(record for record in records if record["role"] == "canonical")
-    # What was never sent, or does not count, is no stock answer either.
-    counts = not (canonical.get("document_reason") or canonical.get("text_reason"))
-    payload["response"] = canonical["response_hash"] if counts else None
-    payload["flags"] = [flag for flag in canonical.get("flags") or () if flag in HEALTH_FLAGS]
-    values.update(_accuracy(records, scored))
+    return values | _answers(records, families), payload, complete
+
+
+def _composed(payload: Mapping[str, Any], measures: Mapping[str, str]) -> dict[str, Any]:
+    """Return what axes and composites are formed from."""
+    values: dict[str, Any] = {}
     for column, axis in AXIS_COLUMNS.items():
         members = {name for name, a in measures.items() if a == axis} | (
             {"x_mr"} if axis == "mirroring" else set()
         )
         values[column] = {name: payload[name] for name in payload if name in members}
-    for column in COMPOSITES:
-        values[column] = payload
-    values["n_scored"] = int(complete)
-    values["stock_share"] = payload["response"]
-    values["response_tokens"] = canonical.get("tokens", {}).get("response") if counts else None
-    return values
+    return values | dict.fromkeys(COMPOSITES, payload)
 
 
-def _accuracy(records: Sequence[Record], families: Mapping[str, int]) -> dict[str, float | None]:
-    """Accuracy on the canonical prompt, mean and worst over the variants, and the flip rate."""
-    canonical = next((r.get("correct") for r in records if r["role"] == "canonical"), None)
+def _answers(records: Sequence[Record], families: Mapping[str, int]) -> dict[str, float | None]:
+    """Accuracy, mean and worst over the families' variants, and the flip rate."""
     variants = [r for r in records if r["role"] == "variant" and r["family"] in families]
     # A variant that did not reach the model says nothing about it.
     variants = [r for r in variants if not r.get("text_reason")]
     correct = [r["correct"] for r in variants if r.get("correct") is not None]
     flips = [f for r in variants if math.isfinite(f := distance_of(r, "flip"))]
     return {
-        "acc": None if canonical is None else float(canonical),
         "acc_mean": float(np.mean(correct)) if correct else None,
         "acc_worst": float(min(correct)) if correct else None,
         "flip": float(np.mean(flips)) if flips else None,

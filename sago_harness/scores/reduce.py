@@ -144,20 +144,6 @@ def _reason(record: Record, measure: str) -> str:
     return str(record["reasons"].get(measure) or "unknown")
 
 
-def family_value(records: Sequence[Record], measure: str, family: str) -> float:
-    """Return the root mean square distance of one family's variants, NaN for none.
-
-    For the families that have values of their own (``human``, ``language``).
-    """
-    values = [
-        distance_of(record, measure)
-        for record in records
-        if record["role"] == "variant" and record["family"] == family
-    ]
-    scored = [value for value in values if math.isfinite(value)]
-    return math.sqrt(float(np.mean(np.square(scored)))) if scored else float("nan")
-
-
 def mirroring_value(records: Sequence[Record], families: Mapping[str, int]) -> tuple[float, str]:
     """Return the document's mirroring: mean of m minus mean floor, not clipped.
 

@@ -158,10 +158,16 @@ class Rescored:
     values : list of dict
         Each document's values (:func:`document_metrics`).
     scores : TaskScores
+    own : dict of str to TaskScores
+        Family beside the score -> how far it moves the model, by the same rules.
+    families : dict of str to int
+        Variants of the recipe in each scored family; empty where nothing forms a score.
     """
 
     values: list[dict[str, Any]]
     scores: TaskScores
+    own: dict[str, TaskScores]
+    families: dict[str, int]
 
 
 def rescore(rows: Sequence[Row]) -> Rescored:
@@ -191,7 +197,9 @@ def rescore(rows: Sequence[Row]) -> Rescored:
     present = {row["family"] for row in rows if row["role"] == "variant"}
     own = tuple(family for family in OTHER_FAMILIES if family in present)
     values = [document_metrics(records, measures, families, own) for records in documents.values()]
-    return Rescored(values, task_scores([value["sago"] for value in values], measures))
+    of = {family: task_scores([value[f"{family}_sago"] for value in values], measures) for family in own}
+    scores = task_scores([value["sago"] for value in values], measures)
+    return Rescored(values, scores, of, dict(families))
 
 
 def measures_in(rows: Sequence[Row]) -> dict[str, str]:

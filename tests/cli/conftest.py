@@ -95,3 +95,11 @@ def write_jsonl(path: Path, rows: Sequence[Any]) -> Path:
     """Write a user's file."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pack of the demo facts with recipe ``quick``."""
+    path = tmp_path_factory.mktemp("packs") / "facts.jsonl"
+    assert main(["variants", "build", "sago_demo_facts", "--recipe", "quick", "--out", str(path)]) == 0
+    return path

@@ -20,9 +20,7 @@ from sago_harness.scores.columns import all_columns
 PACKAGE = Path(sago_harness.__file__).parent
 
 #: The host's own `acc` is the same thing; own families depend on the documents.
-COLUMNS = [
-    c.name for c in all_columns() if c.name != "acc" and not c.name.startswith(("human_", "language_"))
-]
+COLUMNS = [c.name for c in all_columns() if c.name != "acc" and not c.family]
 
 DECLARED = {
     ("lm_eval.models", "sago-hf"),

@@ -10,6 +10,7 @@ import pytest
 
 from sago_harness.errors import SagoError
 from sago_harness.taskfiles import task_files
+from sago_harness.variants.people import PEOPLE
 from tests.hooks.hosts import DEMO, Scripted, build, evaluate, manager, values
 
 #: Rows as the hub's pages show them, with the fields of each data set.
@@ -67,7 +68,8 @@ HUB_ROWS: dict[str, list[dict[str, Any]]] = {
 
 def test_no_task_is_forgotten() -> None:
     tasks = {name for name, file in task_files().items() if not file.group}
-    assert tasks == {*DEMO, *HUB_ROWS, "local_sago"}
+    people = {f"sago_{name}" for name in PEOPLE}
+    assert tasks == {*DEMO, *HUB_ROWS, *people, "local_sago"}
 
 
 @pytest.mark.parametrize("name", DEMO)

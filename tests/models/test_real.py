@@ -1,4 +1,4 @@
-"""The four real models, where `make models` (or `sago models get NAME`) has put them."""
+"""The real models, where `make models` (or `sago models get NAME`) has put them."""
 
 from __future__ import annotations
 

@@ -70,7 +70,8 @@ def test_promises(text, language, operator, seed, normalise):
     except Refused:
         return
     assert variant != text
-    assert keeps_order(passage, variant)
+    # A negative control changes literals on purpose.
+    assert operator.family == "control" or keeps_order(passage, variant)
     assert variant.encode("utf-8").decode("utf-8") == variant
     assert not unicodedata.is_normalized("NFC", text) or unicodedata.is_normalized("NFC", variant)
     assert operator.apply(passage, random.Random(seed)) == variant

@@ -20,5 +20,6 @@ CONSTRAINTS: Table[type[Constraint]] = Table(
         "answer_type": f"{_HERE}.answer_type:AnswerType",
         "similarity": f"{_HERE}.similarity:Similarity",
         "entailment": f"{_HERE}.entailment:Entailment",
+        "equivalence": f"{_HERE}.equivalence:Equivalence",
     },
 )

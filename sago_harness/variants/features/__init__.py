@@ -33,6 +33,7 @@ FEATURES: Table[type[Feature]] = Table(
         "line_breaks": f"{_HERE}.line_breaks:LineBreaks",
         "log_length": f"{_HERE}.log_length:LogLength",
         "labels": f"{_HERE}.labels:Labels",
+        "list_items": f"{_HERE}.list_items:ListItems",
         "address_share": f"{_HERE}.address_share:AddressShare",
         "final_particles": f"{_HERE}.final_particles:FinalParticles",
         "internet_markers": f"{_HERE}.internet_markers:InternetMarkers",
