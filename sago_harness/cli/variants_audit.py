@@ -46,7 +46,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="DIR", help="where the report and the figures go")
     parser.add_argument("--plot", action="store_true", help="draw the figures too (needs matplotlib)")
     parser.add_argument(
-        "--sample", type=int, default=0, metavar="N", help="clusters of each source, or texts of each operator (all)"
+        "--sample",
+        type=int,
+        default=0,
+        metavar="N",
+        help="clusters of each source, or texts of each operator (all)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the choices by chance (0)")
     parser.add_argument(
@@ -93,7 +97,9 @@ def _run_people(args: argparse.Namespace, out: Path) -> int:
     # Figures are those of the check that is shipped, unless this command just made it.
     checker = fitted if args.write_table else shipped
     if table_of(fitted, {}) != table_of(shipped, {}) and not args.write_table:
-        to_stderr("the weights fitted on these pairs differ from the shipped ones; the shipped ones are audited")
+        to_stderr(
+            "the weights fitted on these pairs differ from the shipped ones; the shipped ones are audited"
+        )
     rate_read = read_bad_rate(Path(args.readings)) if args.readings else None
     bad_rate = args.bad_rate if args.bad_rate is not None else BAD_RATE if rate_read is None else rate_read
     result: dict[str, Any] = people_figures(measured, checker, bad_rate, args.seed)
@@ -119,9 +125,14 @@ def _run_people(args: argparse.Namespace, out: Path) -> int:
 def _scores(measured: Measured, checker: Any) -> dict[str, list[float]]:
     """Return the scores of the test half, in the groups that the figure shows."""
     scores, test = measured.scores(checker), measured.half == "test"
-    masks = {f"same, {name}": measured.same & (measured.source == name) for name in ("typed", "disfluent", "spoken")}
+    masks = {
+        f"same, {name}": measured.same & (measured.source == name)
+        for name in ("typed", "disfluent", "spoken")
+    }
     masks["other question"] = measured.kind == "other-question"
-    masks["something changed"] = ~measured.same & (measured.kind != "other-question") & (measured.kind != "other-fact")
+    masks["something changed"] = (
+        ~measured.same & (measured.kind != "other-question") & (measured.kind != "other-fact")
+    )
     return {name: np.asarray(scores[test & mask]).tolist() for name, mask in masks.items()}
 
 

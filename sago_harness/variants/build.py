@@ -12,14 +12,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sago_harness.data import CANONICAL, Document, Reject, Variant, VariantSet
-from sago_harness.variants.base import Constraint, Operator, Passage, Refused, Span
+from sago_harness.variants.base import SCORED_FAMILIES, Constraint, Operator, Passage, Refused, Span
 from sago_harness.variants.meaning import find_meaning
 from sago_harness.variants.needs import missing
+from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.recipe import Recipe
 from sago_harness.variants.spans import find_spans
-
-#: Constraints that variants of a family are held to, where not to all of the recipe.
-_HELD_TO = {"human": ("changed", "literals"), "language": ("changed",), "control": ("changed",)}
 
 
 def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
@@ -82,7 +80,8 @@ def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
         )
         _let_through(variant, whole, constraints + operator.constraints, variants, taken, rejects)
     for variant in document.own:
-        if variant.family in recipe.brought or variant.family in recipe.families:
+        # Those of a family that the recipe lacks are recorded, but form no score.
+        if variant.family in (*recipe.brought, *SCORED_FAMILIES):
             _let_through(variant, whole, constraints, variants, taken, rejects)
     return VariantSet(document, tuple(variants), tuple(rejects))
 
@@ -131,18 +130,22 @@ def whole_passage(document: Document, levels: Iterable[str]) -> Passage:
     return _join(passages, document.language)
 
 
-def holds_for(constraint: str, family: str) -> bool:
-    """Say whether variants of a family are held to a constraint.
+def holds_for(constraint: str, family: str, operator: str) -> bool:
+    """Say whether a variant is held to a constraint.
 
-    What people wrote is taken as it is, but for its literals; a negative control and a
-    translation break on purpose what the others are held to.
+    What people wrote, or a document brings, is taken as it is, but for its literals; a negative
+    control and a translation break on purpose what the others are held to.
 
     Examples
     --------
-    >>> holds_for("length", "noise"), holds_for("length", "language"), holds_for("changed", "control")
-    (True, False, True)
+    >>> holds_for("length", "noise", "spaces"), holds_for("length", "human", "typed")
+    (True, False)
+    >>> holds_for("literals", "register", "own"), holds_for("literals", "control", "change_number")
+    (True, False)
     """
-    return constraint in _HELD_TO.get(family, (constraint,))
+    if family in ("language", "control"):
+        return constraint == "changed"
+    return operator in OPERATORS or constraint in ("changed", "literals")
 
 
 def _let_through(
@@ -157,7 +160,7 @@ def _let_through(
     checks: dict[str, float | None] = {}
     reason = ""
     for constraint in constraints:
-        if not holds_for(constraint.name, variant.family):
+        if not holds_for(constraint.name, variant.family, variant.operator):
             continue
         check = constraint.check(whole, variant.text)
         checks[constraint.name] = check.value

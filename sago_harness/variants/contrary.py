@@ -15,7 +15,20 @@ from sago_harness.variants.phrases import read_table
 
 #: Kinds of literal whose inside is no running text, so that a change there is no change of meaning.
 _CLOSED = frozenset(
-    ("code", "latex", "email", "url", "path", "placeholder", "ip", "version", "option", "cue", "label", "token")
+    (
+        "code",
+        "latex",
+        "email",
+        "url",
+        "path",
+        "placeholder",
+        "ip",
+        "version",
+        "option",
+        "cue",
+        "label",
+        "token",
+    )
 )
 
 Change = tuple[int, int, str]

@@ -73,7 +73,7 @@ class Recheck:
                 yield Finding(made.document.id, variant.id, f"same text as {texts[variant.text]}")
             texts[variant.text] = variant.id
             for rule in self._rules(variant.id, made.document.language):
-                if not holds_for(rule["name"], variant.family):
+                if not holds_for(rule["name"], variant.family, variant.operator):
                     continue
                 for text in self._check(rule, whole, variant):
                     yield Finding(made.document.id, variant.id, text)

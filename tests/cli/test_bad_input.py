@@ -143,7 +143,7 @@ def test_what_has_no_data_is_left_out_of_a_wildcard_with_a_line(sago: Sago, tmp_
     write_jsonl(
         folder / "rows.jsonl", [{"question": f"who wrote book {k}", "answer": ["me"]} for k in range(3)]
     )
-    done = sago(*DUMMY, "--tasks", "sago_[nt]*", "--limit", "2", "--metadata", f"data_dir={tmp_path}")
+    done = sago(*DUMMY, "--tasks", "sago_[nt][qr]*", "--limit", "2", "--metadata", f"data_dir={tmp_path}")
     assert done.status == 0
     left_out = [line for line in done.err.splitlines() if line.startswith("sago: left out")]
     assert [line.split()[3] for line in left_out] == ["sago_triviaqa:", "sago_truthfulqa:"]
@@ -167,7 +167,7 @@ def test_a_wildcard_over_a_group_without_all_its_data_keeps_the_members_that_hav
 
 
 def test_a_wildcard_without_any_data_stops(sago: Sago) -> None:
-    done = sago(*DUMMY, "--tasks", "sago_n*")
+    done = sago(*DUMMY, "--tasks", "sago_nq*")
     assert done.status == 2
     assert "none of sago_nq has its data at hand" in done.error
 

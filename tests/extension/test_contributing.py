@@ -119,7 +119,7 @@ def tables(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_there_is_one_recipe_for_every_table() -> None:
     assert set(GROUPS) == set(TABLES)
     assert {name for points in GROUPS.values() for name in points} == {
-        *("emoji", "emoji_rate", "one_line", "x_length", "remote")
+        *("smile", "smile_rate", "one_line", "x_length", "remote")
     }
 
 
@@ -164,32 +164,32 @@ def test_the_tables_are_as_before() -> None:
 
 
 @pytest.mark.usefixtures("tables")
-@pytest.mark.parametrize("module", ["emoji", "emoji_rate", "length", "remote", "one_line"])
+@pytest.mark.parametrize("module", ["smile", "smile_rate", "length", "remote", "one_line"])
 def test_docstring_examples(module: str) -> None:
     loaded: ModuleType = importlib.import_module(f"my_sago.{module}")
     found = doctest.testmod(loaded)
     assert found.failed == 0
-    assert found.attempted == {"emoji": 1, "emoji_rate": 1}.get(module, 0)
+    assert found.attempted == {"smile": 1, "smile_rate": 1}.get(module, 0)
 
 
 @pytest.mark.usefixtures("tables")
 def test_the_operators_own_test_passes() -> None:
     space = dict(vars(operator_tests))
     exec(compile(BLOCKS["tests/variants/test_operators.py"], "CONTRIBUTING.md", "exec"), space)
-    space["test_emoji_offers_every_face_after_the_text"]()
+    space["test_smile_offers_every_face_after_the_text"]()
 
 
 @pytest.mark.usefixtures("tables")
 def test_the_recipe_makes_the_variant(tmp_path: Path) -> None:
-    path = tmp_path / "emoji.yaml"
-    path.write_text(BLOCKS["emoji.yaml"], encoding="utf-8")
+    path = tmp_path / "smile.yaml"
+    path.write_text(BLOCKS["smile.yaml"], encoding="utf-8")
     made = build(Document("1", {"question": "Who wrote it?"}), load_recipe(path), seed=0)
-    assert [variant.id for variant in made.variants] == [CANONICAL, "emoji2", "spaces5@throughout"]
-    emoji = made.variants[1]
-    assert emoji.text in {"Who wrote it? 🙂🙂", "Who wrote it? 😀😀", "Who wrote it? 🙏🙏"}
-    assert (emoji.family, emoji.feature) == ("register", "emoji_rate")
+    assert [variant.id for variant in made.variants] == [CANONICAL, "smile2", "spaces5@throughout"]
+    made_smile = made.variants[1]
+    assert made_smile.text in {"Who wrote it? 🙂🙂", "Who wrote it? 😀😀", "Who wrote it? 🙏🙏"}
+    assert (made_smile.family, made_smile.feature) == ("register", "smile_rate")
     # Two emoji in 16 characters.
-    assert FEATURES.load("emoji_rate")().value(emoji.text) == pytest.approx(100 * 2 / 16)
+    assert FEATURES.load("smile_rate")().value(made_smile.text) == pytest.approx(100 * 2 / 16)
 
 
 @pytest.mark.usefixtures("tables")
@@ -201,12 +201,12 @@ def test_the_constraint_refuses_a_longer_form_in_a_recipe() -> None:
     content = {
         "name": "t",
         "version": 1,
-        "variants": [{"operator": "request", "position": "prefix"}, {"operator": "emoji"}],
+        "variants": [{"operator": "request", "position": "prefix"}, {"operator": "smile"}],
         "constraints": ["changed", "one_line"],
     }
     # A body that ends without a mark gets the emoji on a new line.
     made = build(Document("1", {"q": "the capital of Peru"}), parse_recipe(content, "t"), seed=0)
-    assert ("emoji1", "one_line") in {(reject.id, reject.reason) for reject in made.rejects}
+    assert ("smile1", "one_line") in {(reject.id, reject.reason) for reject in made.rejects}
 
 
 @pytest.mark.usefixtures("tables")
@@ -354,8 +354,8 @@ def test_entry_points_alone_carry_all_of_it_through_lm_eval(
     site: Path, entry_points: Path, tmp_path: Path
 ) -> None:
     """Operator, feature, measure and backend of an installed package, in one run in a fresh process."""
-    recipe, out = tmp_path / "emoji.yaml", tmp_path / "found.json"
-    recipe.write_text(BLOCKS["emoji.yaml"].replace("length]", "length, one_line]"), encoding="utf-8")
+    recipe, out = tmp_path / "smile.yaml", tmp_path / "found.json"
+    recipe.write_text(BLOCKS["smile.yaml"].replace("length]", "length, one_line]"), encoding="utf-8")
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(map(str, (site, entry_points, ROOT))),
@@ -376,9 +376,9 @@ def test_entry_points_alone_carry_all_of_it_through_lm_eval(
     assert len(found["records"]) == 2
     for rows in found["records"].values():
         variants = {row["variant"]: row for row in rows if row["role"] == "variant"}
-        assert set(variants) == {"emoji2", "spaces5@throughout"}
+        assert set(variants) == {"smile2", "spaces5@throughout"}
         # 13 characters become 15.
-        assert variants["emoji2"]["distances"]["x_length"] == pytest.approx(2 / 15, abs=1e-12)
+        assert variants["smile2"]["distances"]["x_length"] == pytest.approx(2 / 15, abs=1e-12)
         assert variants["spaces5@throughout"]["distances"]["x_length"] == 0.0
         assert rows[0]["model"]["backend"] == "remote"
     # Half the probability in one of two families: sqrt((.5^2 + 0) / 2).

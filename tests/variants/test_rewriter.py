@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from sago_harness.backends.local_writer import LocalWriter
 from sago_harness.data import Document
 from sago_harness.errors import SagoError
 from sago_harness.variants.base import Passage, Refused
@@ -34,7 +35,6 @@ from sago_harness.variants.rewriter.cache import Cache, Written
 from sago_harness.variants.rewriter.checks import find_fault, find_form
 from sago_harness.variants.rewriter.clean import clean
 from sago_harness.variants.rewriter.endpoint import CALLS, MAX_BYTES, EndpointWriter
-from sago_harness.variants.rewriter.model import LocalWriter
 from sago_harness.variants.rewriter.prompts import make_messages
 
 WHO = "Who wrote the novel?"
@@ -404,9 +404,14 @@ def test_an_answer_that_is_odd_in_a_cache_harms_nothing(tmp_path):
 
 WRITES = """
 import sys
+import time
 from pathlib import Path
 from sago_harness.variants.rewriter.cache import Cache, Written
 cache = Cache(Path(sys.argv[1]))
+ready = [Path(sys.argv[1] + name) for name in "12"]
+ready[int(sys.argv[2]) - 1].touch()
+while not all(path.exists() for path in ready):  # both at once, or there is nothing to keep apart
+    time.sleep(0.001)
 for number in range(60):
     cache.put(f"own{sys.argv[2]}-{number}", Written("x" * 3000), "{}")
     cache.put(f"both{number}", Written(sys.argv[2]), "{}")

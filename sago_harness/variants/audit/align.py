@@ -57,7 +57,7 @@ def align(canonical: list[Word], variant: list[Word]) -> Alignment:
     """
     head, tail = _same_ends(canonical, variant)
     own, other = canonical[head : len(canonical) - tail], variant[head : len(variant) - tail]
-    pairs = [((at,), (at,), 0) for at in range(head)]
+    pairs: list[tuple[tuple[int, ...], tuple[int, ...], int]] = [((at,), (at,), 0) for at in range(head)]
     pairs += [
         (tuple(at + head for at in left), tuple(at + head for at in right), edits)
         for left, right, edits in _trace(own, other)
@@ -76,7 +76,7 @@ def align(canonical: list[Word], variant: list[Word]) -> Alignment:
             gaps.append([at])
     extra: list[Word] = []
     back: list[Word] = []
-    whole = all(word.kind == "stop" for word in missing)
+    whole = bool(canonical) and all(word.kind == "stop" for word in missing)
     corrected = False
     for gap in reversed(gaps):
         words = [variant[at] for at in gap]
@@ -104,14 +104,18 @@ def align(canonical: list[Word], variant: list[Word]) -> Alignment:
 def _unframed(kept: list[Word], gap: list[int], canonical: list[Word], variant: list[Word]) -> list[Word]:
     """Return what counts of words before or after a text that stands there as a whole.
 
-    A greeting or a thank-you asks nothing else; a number, a name or a negation there may. A
-    question that begins anew takes back whatever stood before.
+    A greeting or a thank-you asks nothing else; a number or a name may, and so may a negation
+    or a quantifier in the same sentence. A question that begins anew takes back whatever stood
+    before.
     """
     if gap[0] == 0 and len(gap) > 1 and canonical[0].kind == "wh":
         return []
-    if gap[0] == 0 or (gap[-1] == len(variant) - 1 and variant[gap[0]].opens):
-        return [word for word in kept if word.kind in ("number", "name", *PROTECTED)]
-    return kept
+    leads, trails = gap[0] == 0, gap[-1] == len(variant) - 1
+    apart = (leads and not trails and variant[gap[-1] + 1].opens) or (trails and variant[gap[0]].opens)
+    if not leads and not apart:
+        return kept
+    telling = ("number", "name") if apart else ("number", "name", *PROTECTED)
+    return [word for word in kept if word.kind in telling]
 
 
 def _same_ends(canonical: list[Word], variant: list[Word]) -> tuple[int, int]:
@@ -193,7 +197,7 @@ def _edits(one: Word, other: Word) -> int:
     size = max(len(a), len(b))
     exact = one.kind in CRITICAL or other.kind in CRITICAL
     limit = max(1, size // 4) if exact or "name" in kinds else max(1, round(size / 3))
-    if size < 3 or (size < 4 and exact and "stop" in kinds) or _opposed(a, b):
+    if size < 3 or (size < 4 and exact and "stop" in kinds) or opposed(a, b):
         return _FAR
     edits = distance(a, b, limit)
     return edits if edits <= limit else _FAR
@@ -209,21 +213,31 @@ def _opposites() -> frozenset[tuple[str, str]]:
     return frozenset((a, b) for one, other in pairs for a, b in ((one, other), (other, one)))
 
 
-def _opposed(a: str, b: str) -> bool:
-    longer, shorter = (a, b) if len(a) > len(b) else (b, a)
-    added = longer.removesuffix(shorter)
-    if len(shorter) > 3 and added != longer and added in read_table("equivalence_words")["prefixes"]:
-        return True
-    return (a, b) in _opposites()
+def opposed(a: str, b: str) -> bool:
+    """Say whether two words look alike and mean opposite things.
+
+    Examples
+    --------
+    >>> opposed("possible", "impossible"), opposed("encourage", "discourage"), opposed("which", "whihc")
+    (True, True, False)
+    """
+    if a == b:
+        return False
+    return (a, b) in _opposites() or not _stems(a).isdisjoint(_stems(b))
+
+
+@functools.lru_cache(maxsize=20_000)
+def _stems(word: str) -> frozenset[str]:
+    """Return a word, and what is left of it without a prefix, if that is long enough to be a word."""
+    cut = (word.removeprefix(prefix) for prefix in read_table("equivalence_words")["prefixes"])
+    return frozenset((word, *(stem for stem in cut if len(stem) > 3)))
 
 
 def _cost(word: Word) -> int:
     return _WEIGHT.get(word.kind, 150)
 
 
-def _trace(
-    canonical: list[Word], variant: list[Word]
-) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
+def _trace(canonical: list[Word], variant: list[Word]) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
     """Return pairs (canonical places, variant places, edits), in order of the texts."""
     n, m = len(canonical), len(variant)
     # best[i][j]: cheapest for canonical[i:] beside variant[j:]; read from the start, an insertion

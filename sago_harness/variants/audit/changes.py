@@ -51,7 +51,9 @@ def changed_versions(questions: Iterable[Question], seed: int) -> list[Pair]:
                 # A word may stand once and yet belong to what was taken back.
                 if carried and (source != "disfluent" or _same_end(question.published, version, old)):
                     pairs.append(
-                        Pair(question.published, carried, False, source, kind, operator.name, question.cluster)
+                        Pair(
+                            question.published, carried, False, source, kind, operator.name, question.cluster
+                        )
                     )
     return pairs
 
@@ -71,7 +73,8 @@ def borrowed_pairs(questions: Iterable[Question], seed: int) -> list[Pair]:
         for kind, pattern in (("name", _CAPITAL), ("number", _YEAR)):
             own = pattern.findall(text)
             others = sorted(
-                {word for other in by_cluster[question.cluster] for word in pattern.findall(other)} - set(_WORD.findall(text))
+                {word for other in by_cluster[question.cluster] for word in pattern.findall(other)}
+                - set(_WORD.findall(text))
             )
             if not own or not others:
                 continue
@@ -100,10 +103,19 @@ def taken_back_pairs(questions: Iterable[Question]) -> list[Pair]:
             head += 1
         tail = len(own) - head
         # One wrong word, then the marker, then the rest of the question as it should be.
-        if not (0 < head < len(own)) or low_said[-tail:] != low_own[head:] or len(said) - len(own) not in (2, 3, 4):
+        if (
+            not (0 < head < len(own))
+            or low_said[-tail:] != low_own[head:]
+            or len(said) - len(own) not in (2, 3, 4)
+        ):
             continue
         wrong, marker = said[head], low_said[head + 1 : len(said) - tail]
-        if not marker or marker[0] not in _MARKERS or wrong.lower() in _MARKERS or wrong[0].isdigit() != own[head][0].isdigit():
+        if (
+            not marker
+            or marker[0] not in _MARKERS
+            or wrong.lower() in _MARKERS
+            or wrong[0].isdigit() != own[head][0].isdigit()
+        ):
             continue
         at = [match.span() for match in _WORD.finditer(question.published)][head]
         other = question.published[: at[0]] + wrong + question.published[at[1] :]
@@ -112,7 +124,9 @@ def taken_back_pairs(questions: Iterable[Question]) -> list[Pair]:
     return pairs
 
 
-_MARKERS = frozenset(("no", "wait", "sorry", "i", "or", "uh", "um", "rather", "actually", "oops", "make", "scratch"))
+_MARKERS = frozenset(
+    ("no", "wait", "sorry", "i", "or", "uh", "um", "rather", "actually", "oops", "make", "scratch")
+)
 
 
 def _apply(operator: Operator, text: str, key: str) -> str:

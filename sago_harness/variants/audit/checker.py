@@ -86,7 +86,9 @@ def table_of(checker: Checker, note: dict[str, Any]) -> dict[str, Any]:
     """
     return {
         "version": 1,
-        "weights": {name: round(weight, 3) + 0.0 for name, weight in zip(NAMES, checker.weights, strict=True)},
+        "weights": {
+            name: round(weight, 3) + 0.0 for name, weight in zip(NAMES, checker.weights, strict=True)
+        },
         "intercept": round(checker.intercept, 3),
         "threshold": round(checker.threshold, 3),
         "fitted": note,

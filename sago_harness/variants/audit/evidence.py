@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
 
-from sago_harness.variants.audit.align import PROTECTED, align, distance
+from sago_harness.variants.audit.align import PROTECTED, align, distance, opposed
 from sago_harness.variants.audit.words import Word, read_words
 
 
@@ -101,6 +101,11 @@ def _loss(words: tuple[Word, ...], opposite: tuple[Word, ...], kinds: tuple[str,
     total = 0.0
     for word in words:
         if word.kind in kinds:
-            far = [distance(word.form, other.form) / max(len(word.form), len(other.form)) for other in opposite]
-            total += min(1.0, len(word.form) / 5) * min([1.0, *(1.4 * part for part in far)])
+            far = [_far(word.form, other.form) for other in opposite]
+            total += min(1.0, len(word.form) / 5) * min([1.0, *far])
     return total
+
+
+def _far(a: str, b: str) -> float:
+    """Say how far two words are apart, 1 or more for two words that share little."""
+    return 1.0 if opposed(a, b) else 1.4 * distance(a, b) / max(len(a), len(b))

@@ -96,6 +96,7 @@ def area(same: Floats, different: Floats) -> float:
     >>> area(np.array([3.0, 2.0]), np.array([1.0, 2.0]))
     0.875
     """
+    same, different = same[~np.isnan(same)], different[~np.isnan(different)]
     if not len(same) or not len(different):
         return math.nan
     from scipy.stats import rankdata

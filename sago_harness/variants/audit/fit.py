@@ -73,7 +73,8 @@ def fit_threshold(scores: Floats, groups: Sequence[str], share: float) -> float:
     """
     names = np.array(groups)
     return min(
-        float(np.sort(scores[names == name])[int(share * (names == name).sum())]) for name in sorted(set(groups))
+        float(np.sort(scores[names == name])[int(share * (names == name).sum())])
+        for name in sorted(set(groups))
     )
 
 

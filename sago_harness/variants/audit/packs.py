@@ -108,7 +108,16 @@ def _row(name: str, tally: _Tally, human: Profile | None) -> dict[str, Any]:
 def pack_report(rows: Sequence[dict[str, Any]], title: str) -> str:
     """Return the rows as Markdown."""
     table: list[Sequence[str]] = [
-        ("operator", "family", "made", "refused", "most frequent reason", "equivalence would refuse", "mostly for", "kinds of edits, from typed")
+        (
+            "operator",
+            "family",
+            "made",
+            "refused",
+            "most frequent reason",
+            "equivalence would refuse",
+            "mostly for",
+            "kinds of edits, from typed",
+        )
     ]
     for row in rows:
         reason = next(iter(row["reasons"].items()), None)
@@ -131,4 +140,5 @@ def pack_report(rows: Sequence[dict[str, Any]], title: str) -> str:
         for row in rows
         for name, values in row["checks"].items()
     ]
-    return f"# Audit of {title}\n\n{markdown(table, 0)}\n\n## Values of the constraints\n\n{markdown(checks, 5)}\n"
+    parts = [f"# Audit of {title}", markdown(table, 0), "## Values of the constraints", markdown(checks, 5)]
+    return "\n\n".join(parts) + "\n"

@@ -113,7 +113,7 @@ class Measured:
 
     def scores(self, checker: Checker) -> Floats:
         """Return the check's scores."""
-        return checker.intercept + self.rows @ np.array(checker.weights)
+        return np.asarray(checker.intercept + self.rows @ np.array(checker.weights), dtype=np.float64)
 
 
 def cosines(pairs: Sequence[Pair], encoder: str, language: str, say: Say) -> Floats:
@@ -161,8 +161,9 @@ def people_figures(measured: Measured, checker: Checker, bad_rate: float, seed: 
     accepted = {
         "equivalence": scores >= checker.threshold,
         "literals + semantic": measured.own,
-        "cosine": measured.cosine >= cut,
     }
+    if not np.isnan(cut):
+        accepted["cosine"] = measured.cosine >= cut
     rows = []
     for source, kind, operator in sorted({(p.source, p.kind, p.operator) for p in measured.pairs}):
         mask = test & (measured.source == source) & (measured.kind == kind)
@@ -303,7 +304,10 @@ def translation_figures(pairs: list[Pair], seed: int, say: Say = to_stderr) -> l
 
 def _digits(text: str) -> list[str]:
     """Return the numbers in digits, in any country's way of grouping them."""
-    return sorted(re.sub(r"[.,\s\u00a0\u202f](?=\d{3}(?!\d))", "", one).replace(",", ".") for one in _NUMBER.findall(text))
+    return sorted(
+        re.sub(r"[.,\s\u00a0\u202f](?=\d{3}(?!\d))", "", one).replace(",", ".")
+        for one in _NUMBER.findall(text)
+    )
 
 
 _NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f]\d+)*")

@@ -42,7 +42,9 @@ def draw_audit(
         colour = "tab:blue" if row["error"] == "false refusal" else "tab:orange"
         left.barh(at, row["value"], color=colour)
         left.plot([row["low"], row["high"]], [at, at], color="black", linewidth=1)
-    left.set_yticks(range(len(rows)), [f"{row['source']}: {row['kind']}" for row in reversed(rows)], fontsize=7)
+    left.set_yticks(
+        range(len(rows)), [f"{row['source']}: {row['kind']}" for row in reversed(rows)], fontsize=7
+    )
     left.set_xlabel("false refusal (blue), false acceptance (orange), 95 % interval")
     left.set_xlim(0, 1)
     for name, values in scores.items():

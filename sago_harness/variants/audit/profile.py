@@ -115,7 +115,7 @@ def divergence(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     p, q = (np.array([side[name] for name in sorted(one)]) for side in (one, other))
     middle = (p + q) / 2
 
-    def kl(side: np.ndarray) -> float:  # type: ignore[type-arg]
+    def kl(side: np.ndarray) -> float:
         present = side > 0
         return float((side[present] * np.log2(side[present] / middle[present])).sum())
 

@@ -49,12 +49,12 @@ def read_questions(folder: Path) -> list[Question]:
     questions = []
     for key, (paragraph, text, answers) in published.items():
         said = rewritten.pop(key, {}).get("disfluent")
-        questions.append(
-            Question(key, paragraph, text, answers, typed[key][1], spoken[key][1], _clean(said))
-        )
+        questions.append(Question(key, paragraph, text, answers, typed[key][1], spoken[key][1], _clean(said)))
     for key, row in sorted(rewritten.items()):
         cluster = batch.get(key[:8], f"squad {key[:8]}")
-        questions.append(Question(key, cluster, _clean(row["original"]) or "", disfluent=_clean(row["disfluent"])))
+        questions.append(
+            Question(key, cluster, _clean(row["original"]) or "", disfluent=_clean(row["disfluent"]))
+        )
     return questions
 
 
@@ -84,7 +84,8 @@ def other_questions(questions: Iterable[Question], seed: int) -> list[Pair]:
             others = [
                 other
                 for other in members
-                if _fold(other.published) != _fold(question.published) and not (other.answers & question.answers)
+                if _fold(other.published) != _fold(question.published)
+                and not (other.answers & question.answers)
             ]
             if not others:
                 continue
@@ -104,7 +105,9 @@ def pattern_pairs(folder: Path, seed: int, per_fact: int = 3) -> list[Pair]:
     pairs = []
     for path in sorted((folder / "pararel" / "patterns").glob("*.jsonl")):
         patterns = [row["pattern"] for row in _lines(path)]
-        facts = [(row["sub_label"], row["obj_label"]) for row in _lines(folder / "pararel" / "tuples" / path.name)]
+        facts = [
+            (row["sub_label"], row["obj_label"]) for row in _lines(folder / "pararel" / "tuples" / path.name)
+        ]
         for subject, value in facts:
             rng = random.Random(f"{seed} {path.stem} {subject} {value}")
             cluster = f"{path.stem} {subject}"
@@ -131,7 +134,9 @@ def translation_pairs(folder: Path, seed: int) -> list[Pair]:
         if len(translated) != len(english):
             raise SagoError(f"{folder}/mgsm: mgsm_{language}.tsv and mgsm_en.tsv differ in length")
         for at, (text, other) in enumerate(zip(english, translated, strict=True)):
-            wrong = random.Random(f"{seed} {language} {at}").choice([n for n in range(len(english)) if n != at])
+            wrong = random.Random(f"{seed} {language} {at}").choice(
+                [n for n in range(len(english)) if n != at]
+            )
             cluster = f"mgsm {at}"
             pairs.append(Pair(text, other, True, "translation", "human", "", cluster, language))
             pairs.append(
@@ -184,5 +189,6 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise SagoError(
-            f"{path} cannot be read ({type(error).__name__}): name the folder of the public data sets with --data-dir"
+            f"{path} cannot be read ({type(error).__name__}): "
+            "name the folder of the public data sets with --data-dir"
         ) from error

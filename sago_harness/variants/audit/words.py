@@ -93,7 +93,7 @@ def _units() -> dict[str, str]:
 
 @functools.cache
 def _kinds() -> dict[str, str]:
-    kinds = {word: "stop" for word in _tables()["stop"]}
+    kinds = dict.fromkeys(_tables()["stop"], "stop")
     for kind in ("quantifier", "comparison", "negation", "wh"):
         kinds.update(dict.fromkeys(_tables()[kind], kind))
     return kinds

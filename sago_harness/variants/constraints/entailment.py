@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
-from typing import Any
 
 from sago_harness.errors import SagoError
 from sago_harness.variants.base import Check, Constraint, Passage
@@ -37,7 +35,6 @@ class Entailment(Constraint):
     """
 
     name = "entailment"
-    requires = ("torch", "transformers")
 
     def __init__(self, model: str = "", minimum: float = 0.5) -> None:
         if not model:
@@ -49,43 +46,11 @@ class Entailment(Constraint):
 
     def check(self, canonical: Passage, variant: str) -> Check:
         """Ask the model both ways."""
+        from sago_harness.axes.encoders.entailment import entailment
+
         value = min(
             entailment(self.model, canonical.text, variant), entailment(self.model, variant, canonical.text)
         )
         if value < self.minimum:
             return Check(False, value, f"entailment {value:.2f}, under {self.minimum:g}")
         return Check(True, value)
-
-
-def entailment(folder: str, premise: str, hypothesis: str) -> float:
-    """Return the probability that the hypothesis follows from the premise, 0 to 1."""
-    import torch
-
-    tokenizer, model, label = _load(folder)
-    inputs = tokenizer(premise, hypothesis, truncation=True, return_tensors="pt")
-    with torch.inference_mode():
-        logits = model(**inputs).logits[0].float()
-    return float(torch.softmax(logits, dim=-1)[label])
-
-
-@functools.lru_cache(maxsize=2)
-def _load(folder: str) -> tuple[Any, Any, int]:
-    """Read the model once a process; weights in safetensors only, never code from the folder."""
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    path = str(Path(folder).expanduser())
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
-        model = AutoModelForSequenceClassification.from_pretrained(
-            path, local_files_only=True, trust_remote_code=False, use_safetensors=True
-        )
-    except (OSError, ValueError) as error:
-        first = str(error).strip().splitlines()[0][:160]
-        raise SagoError(f"constraint 'entailment': {folder} cannot be loaded: {first}") from error
-    names = {str(name).lower(): int(index) for index, name in model.config.id2label.items()}
-    if "entailment" not in names:
-        raise SagoError(
-            f"constraint 'entailment': {folder} has the labels {', '.join(sorted(names))}, "
-            "and none of them is entailment"
-        )
-    return tokenizer, model.eval(), names["entailment"]

@@ -26,7 +26,6 @@ class Similarity(Constraint):
     """
 
     name = "similarity"
-    requires = ("torch",)
 
     def __init__(self, minimum: float = 0.75, encoder: str = "sentence:minilm") -> None:
         self.minimum = minimum

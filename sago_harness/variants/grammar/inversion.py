@@ -30,7 +30,9 @@ def make_direct(indirect: str) -> str:
         The parse leaves a doubt.
     """
     doc = parse(f"Tell me {indirect}.")
-    verbs = [token for token in doc if token.head == doc[0] and token.dep_ in ("ccomp", "advcl") and token.i > 2]
+    verbs = [
+        token for token in doc if token.head == doc[0] and token.dep_ in ("ccomp", "advcl") and token.i > 2
+    ]
     if doc[0].dep_ != "ROOT" or len(verbs) != 1:
         raise Refused("a doubtful parse")
     (verb,) = verbs

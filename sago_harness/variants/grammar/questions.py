@@ -15,7 +15,19 @@ from sago_harness.variants.grammar.words import be_form, inflect, kind_of_aux, w
 
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
 _BETWEEN = ("aux", "auxpass", "advmod", "neg")
-_PREDICATES = ("acomp", "attr", "prep", "advmod", "npadvmod", "xcomp", "ccomp", "oprd", "neg", "agent", "advcl")
+_PREDICATES = (
+    "acomp",
+    "attr",
+    "prep",
+    "advmod",
+    "npadvmod",
+    "xcomp",
+    "ccomp",
+    "oprd",
+    "neg",
+    "agent",
+    "advcl",
+)
 #: A longer subject would be too heavy before its verb.
 _HEAVY = 9
 
@@ -72,8 +84,8 @@ def read_question(doc: Any) -> Question:
     if any(child.dep_ in ("conj", "cc", "parataxis", "dep", "intj") for child in root.children):
         raise Refused("more than one clause")
     first = doc[0]
-    if kind_of_aux(first) and first.i < root.i or first is root or first == root:
-        if not kind_of_aux(first) or any(token.text == "," for token in doc):
+    if kind_of_aux(first):
+        if any(token.text == "," for token in doc):
             raise Refused("not a plain question")
         return Question("", _uninvert(doc, 0, asks_predicate=False), root)
     asking = next((token for token in doc[:2] if token.lower_ in words("wh")), None)
@@ -85,7 +97,9 @@ def read_question(doc: Any) -> Question:
 def _read_wh(doc: Any, root: Any) -> Question:
     helpers = [child for child in root.children if child.dep_ in ("aux", "auxpass") and child.i < root.i]
     verb = min([root, *helpers], key=lambda token: token.i)
-    phrase = [token for token in doc[: verb.i] if not (token.dep_ == "advmod" and token.head == root and token.i)]
+    phrase = [
+        token for token in doc[: verb.i] if not (token.dep_ == "advmod" and token.head == root and token.i)
+    ]
     tops = [token for token in phrase if token.head not in phrase]
     if not phrase or len(tops) != 1 or "," in [token.text for token in phrase]:
         raise Refused("not a plain question")
@@ -94,6 +108,8 @@ def _read_wh(doc: Any, root: Any) -> Question:
     (top,) = tops
     if top.left_edge.i != 0 or any(token.i >= verb.i for token in top.subtree):
         raise Refused("not a plain question")
+    if any(kind_of_aux(token) in ("do", "modal") for token in phrase):
+        raise Refused("a doubtful parse")
     end = phrase[-1].i + 1
     if [token.i for token in phrase] != list(range(end)):
         raise Refused("not a plain question")
@@ -249,6 +265,8 @@ def _check_predicate(doc: Any, main: Any, subject: Any, right: int, asks_predica
     if stranded or (asks_predicate and [token.dep_ for token in tail] == ["advmod"]):
         raise Refused("a doubtful parse")
     asks_what = main.i and doc[0].lower_ in ("what", "who")
+    if doc[right].tag_ in ("VBN", "VBD", "VBG") and right > subject.i:
+        raise Refused("a doubtful parse")
     if asks_what and main.i == 1 and len(tail) and (tail[0].tag_ == "TO" or tail[0].pos_ in ("NOUN", "DET")):
         raise Refused("a doubtful parse")
     # "What is Anna studying?" read as "what studying Anna is": a bare noun with a participle.

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 
 from sago_harness.variants.base import Passage, Refused
+from sago_harness.variants.grammar.english import parse
+from sago_harness.variants.grammar.fronting import moved
 from sago_harness.variants.grammar.questions import read_question
 from sago_harness.variants.grammar.sentences import (
     Sentence,
@@ -17,7 +19,7 @@ from sago_harness.variants.grammar.sentences import (
 from sago_harness.variants.grammar.words import words
 from sago_harness.variants.phrases import read_table
 
-TABLES: tuple[str, ...] = ("forms", "grammar")
+TABLES: tuple[str, ...] = ("forms", "fronting", "grammar")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,13 @@ def read_request(passage: Passage) -> Request:
         raise Refused("not a request")
     if re.match(r"(?:Can|Could|Would|Will) you (?:please|tell|help)\b", sentence.text):
         raise Refused("not a plain request")
-    question = read_question(sentence.doc())
+    doc = sentence.doc()
+    if doc[0].lower_ in (*read_table("fronting")["clauses"], *read_table("fronting")["phrases"]) and any(
+        token.text == "," for token in doc
+    ):
+        # "If A, tell me B" would make the telling hang on A, so the clause goes to the end first.
+        doc = parse(moved(doc))
+    question = read_question(doc)
     if question.named:
         return Request(sentence, "interrogative", "naming", question.named)
     return Request(sentence, "interrogative", "question", question.indirect)

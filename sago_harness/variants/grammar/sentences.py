@@ -19,7 +19,12 @@ _ABBREVIATION = re.compile(
 )
 # Quotes, brackets, dashes, lists: what the parser or the rules cannot be trusted with. An
 # apostrophe is plain only on a letter's right.
-_NOT_PLAIN = re.compile(r"[^\w\s.,?!$%'’\-/&+°€£]|(?<![^\W_])['’]|[.?!]{2}|\s{2}|[\n\r\t\x0b\x0c]|_|\s-\s")
+_NOT_PLAIN = re.compile(
+    r"[^\w\s.,?!$%'’\-/&+°€£]|(?<![^\W_])['’]|(?<![A-Z])[.?!]{2}|[?!]{2}|[?!]\.|\.\."
+    r"|\s{2}|[\n\r\t\x0b\x0c]|_|\s-\s"
+)
+    r"[^\w\s.,?!$%'’\-/&+°€£]|(?<![^\W_])['’]|(?<![A-Z])[.?!]{2}|[?!]{2}|[?!]\.|\.\.|\s{2}|[\n\r\t\x0b\x0c]|_|\s-\s"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class Sentence:
         doc = parse(self.text)
         if not 3 <= len(doc) <= MOST_TOKENS:
             raise Refused("too long a sentence" if len(doc) > 3 else "too short a sentence")
-        if sum(token.dep_ == "ROOT" for token in doc) != 1:
+        if doc[-1].text not in (".", "!", "?") or sum(token.dep_ == "ROOT" for token in doc) != 1:
             raise Refused("no plain sentence")
         return doc
 
@@ -81,9 +86,10 @@ def sentences(text: str) -> list[Sentence]:
     at = 0
     for match in [*_END.finditer(text), None]:
         end = len(text) if match is None else match.end()
-        if match and match.group() == "." and end < len(text.rstrip()):
-            if _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start()]):
-                continue
+        short = match and match.group() == "." and _ABBREVIATION.search(text[max(0, end - 9) : end - 1])
+        # At the very end the stop closes the sentence all the same.
+        if short and text[end:].strip():
+            continue
         piece = text[at:end]
         stripped = piece.strip()
         if stripped:
@@ -124,6 +130,17 @@ def the_statement(passage: Passage) -> Sentence:
 def replaced(passage: Passage, sentence: Sentence, new: str) -> str:
     """Return the passage's text with one sentence exchanged."""
     return passage.text[: sentence.start] + new + passage.text[sentence.end :]
+
+
+def with_stop(text: str) -> str:
+    """Return a clause as a statement; the stop of an abbreviation closes it too.
+
+    Examples
+    --------
+    >>> with_stop("I live in the U.S."), with_stop("I live here")
+    ('I live in the U.S.', 'I live here.')
+    """
+    return text if text.endswith(".") else text + "."
 
 
 def upper_first(text: str) -> str:

@@ -25,7 +25,9 @@ def plain_parts(doc: Any) -> dict[str, Any]:
     if not verb.tag_.startswith("VB") or any(token.text == "," for token in doc):
         raise Refused("no plain clause")
     for child in verb.children:
-        if child.dep_ not in _PLAIN or (child.dep_ in parts and child.dep_ not in (*_TAIL, "punct", "advmod")):
+        if child.dep_ not in _PLAIN or (
+            child.dep_ in parts and child.dep_ not in (*_TAIL, "punct", "advmod")
+        ):
             raise Refused("no plain clause")
         # The adverb that asks is no adverb of manner.
         if child.dep_ == "advmod" and child.tag_ == "WRB":
@@ -51,7 +53,9 @@ def noun_phrase(doc: Any, head: Any) -> str:
     span = doc[left : right + 1]
     if head.tag_ not in ("NN", "NNS", "NNP") or len(list(head.subtree)) != len(span):
         raise Refused("no plain noun phrase")
-    if any(token.tag_ in ("PRP", "PRP$", "CC", "WDT", "WP", "VB", "VBD", "VBZ", "VBP", "VBG") for token in span):
+    if any(
+        token.tag_ in ("PRP", "PRP$", "CC", "WDT", "WP", "VB", "VBD", "VBZ", "VBP", "VBG") for token in span
+    ):
         raise Refused("no plain noun phrase")
     text: str = span.text
     if left == 0:

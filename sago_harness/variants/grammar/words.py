@@ -66,5 +66,5 @@ def be_form(token: Any) -> str:
     >>> be_form(Token(text="'s", lower_="'s")), be_form(Token(text="was", lower_="was"))
     ('is', 'was')
     """
-    short = token.lower_.replace("’", "'")
-    return {"'s": "is", "'re": "are"}.get(short, token.lower_)
+    lower: str = token.lower_
+    return {"'s": "is", "'re": "are"}.get(lower.replace("’", "'"), lower)

@@ -20,12 +20,15 @@ _NOT = re.compile(
 # To be, or the auxiliary that opens a clause: there a negation has one place.
 _PLAIN = re.compile(
     r"(?<![\w'’\-])(?P<be>is|are|was|were|can|could|will|would|should|must)(?=\s+[\w\"“])"
-    r"|(?:(?:^|[.?!]\s+)|\b(?:what|who|whom|when|where|why|which|how|\w+)\s)(?P<do>does|did|do)(?=\s+(?:[A-Z]|the|a|an|you|we|they|he|she|it|i|people|most|many|all|his|her|their)\b)",
+    r"|(?:(?:^|[.?!]\s+)|\b(?:what|who|whom|when|where|why|which|how|\w+)\s)(?P<do>does|did|do)(?=\s+(?:(?-i:[A-Z]\w*)|the|a|an|you|we|they|he|she|it|i|people|most|many|all|his|her|their)\b)",
     re.I,
 )
-_AFTER = re.compile(r"\s+(?:not|never|no|nothing|none|nobody|neither|n't|hardly|any)\b|\s+\w+\s+(?:not|never)\b", re.I)
+_AFTER = re.compile(
+    r"\s+(?:not|never|no|nothing|none|nobody|neither|n't|hardly|any)\b|\s+\w+\s+(?:not|never)\b", re.I
+)
 _SHORTEN = {"can": "can't", "will": "won't"}
-_CHINESE_NO = re.compile(r"(?<!是)不(?=[是会能可应需])(?![是会能]不)|没(?=有)")
+# "会不会" and "有没有" ask, and do not deny.
+_CHINESE_NO = re.compile(r"(?<![是会能可应需要])不(?=[是会能可应需])(?![是会能]不)|(?<!有)没(?=有)")
 _CHINESE_YES = re.compile(
     r"(?<![是不还但可要就总只于或凡正都算也])是(?![否不非的因])|(?<![不社机开体约议才])会(?![议不员计场谈话堂])(?=[\u4e00-\u9fff])"
 )
@@ -34,13 +37,15 @@ _CHINESE_YES = re.compile(
 class ChangeNegation(Contrary):
     """Takes one negation out; puts one in only where there is none.
 
+    An auxiliary that opens a question is left alone: "Didn't she win?" asks what "Did she win?" asks.
+
     Examples
     --------
     >>> from sago_harness.variants.base import Passage
     >>> ChangeNegation().apply(Passage("What is not a mammal?"), random.Random(0))
     'What is a mammal?'
-    >>> ChangeNegation().apply(Passage("Did Anna win?"), random.Random(0))
-    "Didn't Anna win?"
+    >>> ChangeNegation().apply(Passage("Who was king?"), random.Random(0))
+    "Who wasn't king?"
     """
 
     name = "change_negation"
@@ -58,6 +63,8 @@ class ChangeNegation(Contrary):
 def _taken(text: str) -> list[Change]:
     found: list[Change] = []
     for match in _NOT.finditer(text):
+        if _opens(text, match.start()):
+            continue
         if match.group("short"):
             word = match.group("short").replace("’", "'")
             plain = _SHORT.get(word.lower(), word[:-3])
@@ -72,9 +79,17 @@ def _taken(text: str) -> list[Change]:
 def _put(text: str) -> list[Change]:
     for match in _PLAIN.finditer(text):
         group = "be" if match.group("be") else "do"
+        if _opens(text, match.start(group)):
+            continue
         word = match.group(group)
         if _AFTER.match(text[match.end() : match.end() + 40]):
             return []
         new = _SHORTEN.get(word.lower(), f"{word.lower()}n't")
         return [(*match.span(group), match_case(word, new))]
     return []
+
+
+def _opens(text: str, at: int) -> bool:
+    """Say whether a word opens its sentence, or follows the comma that opens it."""
+    before = text[:at].rstrip(" \t\"'“‘(")
+    return before[-1:] in ("", ".", "?", "!", ":", ",", "\n")

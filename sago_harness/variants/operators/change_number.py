@@ -12,7 +12,9 @@ from sago_harness.variants.phrases import read_table
 
 # A number that stands by itself: no part of a time, a date, a ratio, a range or a name.
 _DIGITS = re.compile(r"(?<![\w:/\-^_.,'’])(\d{1,3}(?:,\d{3})+|\d+)((?:\.\d+)?)(?![\w:/^_'’\-]|[.,]\d)", re.A)
-_CHINESE = re.compile(r"(?<![第零一二三四五六七八九十百千万两几])[两三四五六七八九](?=[个名位只条张本块头年天人岁])")
+_CHINESE = re.compile(
+    r"(?<![第零一二三四五六七八九十百千万两几])[两三四五六七八九](?=[个名位只条张本块头年天人岁])"
+)
 
 
 class ChangeNumber(Contrary):

@@ -67,9 +67,12 @@ def _check(question: Question) -> None:
     elif a_noun:
         if question.phrase.tag_ not in ("NN", "NNP") or main.lemma_ == "be":
             raise Refused("no natural split")
-        if question.phrase.lemma_.lower() in words("two_sided") or not {"of", "and", "more", "less"}.isdisjoint(
-            asking
-        ):
+        if question.phrase.lemma_.lower() in words("two_sided") or not {
+            "of",
+            "and",
+            "more",
+            "less",
+        }.isdisjoint(asking):
             raise Refused("no natural split")
     else:
         raise Refused("no natural split")

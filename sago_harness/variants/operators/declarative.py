@@ -8,7 +8,7 @@ from typing import ClassVar
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.grammar.english import INFLECTOR
 from sago_harness.variants.grammar.requests import TABLES, read_request
-from sago_harness.variants.grammar.sentences import replaced
+from sago_harness.variants.grammar.sentences import replaced, with_stop
 from sago_harness.variants.guarded import Guarded
 from sago_harness.variants.phrases import read_table
 
@@ -41,4 +41,4 @@ class Declarative(Guarded):
         else:
             body = f"tell me {request.body}" if request.kind == "naming" else request.body
             new = f"{rng.choice(table['declarative_order'])} {body}"
-        return replaced(passage, request.sentence, new + ".")
+        return replaced(passage, request.sentence, with_stop(new))

@@ -52,7 +52,11 @@ def _from_it(doc: Any, root: Any) -> str:
         return ""
     at, mark = its[0].i, marks[0].i
     verb = doc[mark + 1]
-    if verb.tag_ != "VB" or verb.lower_ in ("be", "get") or verb.dep_ not in ("xcomp", "advcl", "acl", "relcl"):
+    if (
+        verb.tag_ != "VB"
+        or verb.lower_ in ("be", "get")
+        or verb.dep_ not in ("xcomp", "advcl", "acl", "relcl")
+    ):
         raise Refused("a doubtful parse")
     action = f"{inflect(verb.lower_, 'VBG')} {doc[mark + 2 : -1].text}".strip()
     asks = doc[-1].text == "?"

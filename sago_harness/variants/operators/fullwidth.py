@@ -18,7 +18,8 @@ _FULL = {code: code + 0xFEE0 for code in range(0x21, 0x7F) if chr(code) not in "
 class Fullwidth(Guarded):
     """Writes words with their marks in full-width forms; the strength is the share of words in percent.
 
-    Apostrophes and hyphens stay.
+    The words stand in one run, as where an input method was left on for a while. Apostrophes and
+    hyphens stay.
 
     Examples
     --------
@@ -30,10 +31,11 @@ class Fullwidth(Guarded):
     family = "noise"
     languages = ("en",)
     strengths = (25, 100)
+    version = 2
     feature = "fullwidth_share"
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
-        """Choose the words by chance among those outside the kept spans."""
+        """Choose where the run begins; kept spans inside it stay."""
         text = passage.text
         # The letters stay the same ones, so names and negations need no care.
         words = [
@@ -45,8 +47,9 @@ class Fullwidth(Guarded):
         if not words:
             raise Refused("no word of plain letters")
         count = math.ceil(len(words) * (self.strength or 0) / 100)
+        first = rng.randrange(len(words) - count + 1)
         parts, at = [], 0
-        for start, end in sorted(rng.sample(words, count)):
+        for start, end in words[first : first + count]:
             parts += [text[at:start], text[start:end].translate(_FULL)]
             at = end
         return "".join([*parts, text[at:]])

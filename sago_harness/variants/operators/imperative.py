@@ -8,7 +8,7 @@ from typing import ClassVar
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.grammar.english import INFLECTOR
 from sago_harness.variants.grammar.requests import TABLES, read_request
-from sago_harness.variants.grammar.sentences import replaced, upper_first
+from sago_harness.variants.grammar.sentences import replaced, upper_first, with_stop
 from sago_harness.variants.guarded import Guarded
 from sago_harness.variants.phrases import read_table
 
@@ -41,4 +41,4 @@ class Imperative(Guarded):
             new = f"Tell me {request.body}"
         else:
             new = f"{rng.choice(read_table('forms')['imperative'])} {request.body}"
-        return replaced(passage, request.sentence, new + ".")
+        return replaced(passage, request.sentence, with_stop(new))

@@ -81,7 +81,7 @@ def _to_list(sentence: Sentence) -> str:
             continue
         spans = _spans(doc, items)
         if spans and spans[0][0] == head.head.i + 1:
-            lead = doc[: spans[0][0]].text
+            lead: str = doc[: spans[0][0]].text
             return lead + ":" + "".join(f"\n- {doc[start:end].text}" for start, end in spans)
     raise Refused("no enumeration")
 
@@ -106,7 +106,9 @@ def _spans(doc: Any, items: list[Any]) -> list[tuple[int, int]]:
         span = doc[start:end]
         if item not in span or not 0 < len(span) <= MOST_WORDS or item.pos_ not in ("NOUN", "PROPN"):
             return []
-        if any(token.tag_ in _NOT_IN_ITEMS or (token.tag_ == "IN" and token.lower_ != "of") for token in span):
+        if any(
+            token.tag_ in _NOT_IN_ITEMS or (token.tag_ == "IN" and token.lower_ != "of") for token in span
+        ):
             return []
         spans.append((start, end))
         if following is not None:

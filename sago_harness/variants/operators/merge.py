@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from typing import Any, ClassVar
@@ -26,9 +27,9 @@ class Merge(Guarded):
     >>> from sago_harness.variants.needs import missing
     >>> told = Passage("Tom has a dog. The dog is old.")
     >>> absent = missing(Merge.requires)
-    >>> joined = "Tom has a dog; the dog is old."
+    >>> joined = "Tom has a dog, and the dog is old."
     >>> joined if absent else Merge().apply(told, random.Random(2))
-    'Tom has a dog; the dog is old.'
+    'Tom has a dog, and the dog is old.'
     """
 
     name = "merge"
@@ -41,7 +42,7 @@ class Merge(Guarded):
         """Join one pair, chosen by chance."""
         found = sentences(passage.text)
         pairs = []
-        for first, second in zip(found, found[1:], strict=False):
+        for first, second in itertools.pairwise(found):
             if passage.text[first.end : second.start] not in (" ", "  "):
                 continue
             if _is_statement(first) and _is_statement(second):

@@ -22,7 +22,7 @@ _WORD_NEXT = re.compile(r" [a-z]")
 
 
 class Order(Guarded):
-    """Swaps two neighbouring function words, once or twice ("What the is capital").
+    """Swaps two neighbouring function words ("What the is capital").
 
     Only a preposition or a form of "be" or "do" with the article or possessive behind it: no
     subject and object, no negation and no number can change places. A slip of fast typing
@@ -30,18 +30,18 @@ class Order(Guarded):
 
     Examples
     --------
-    >>> Order(1).apply(Passage("Where is the cat?"), random.Random(1))
+    >>> Order().apply(Passage("Where is the cat?"), random.Random(1))
     'Where the is cat?'
     """
 
     name = "order"
     family = "noise"
     languages = ("en",)
-    strengths = (1, 2)
+    version = 2
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
         """Choose the pairs by chance among those outside the kept spans."""
-        text, count = passage.text, int(self.strength or 0)
+        text = passage.text
         ranges = passage.free()
         pairs = [
             match.span()
@@ -49,14 +49,11 @@ class Order(Guarded):
             if any(start <= match.start() and match.end() <= end for start, end in ranges)
             and _may_swap(text, *match.span())
         ]
-        if len(pairs) < count:
-            raise Refused(f"fewer than {count} pairs of function words")
-        parts, at = [], 0
-        for start, end in sorted(rng.sample(pairs, count)):
-            first, second = text[start:end].split(" ")
-            parts += [text[at:start], f"{second} {first}"]
-            at = end
-        return "".join([*parts, text[at:]])
+        if not pairs:
+            raise Refused("no pair of function words")
+        start, end = rng.choice(pairs)
+        first, second = text[start:end].split(" ")
+        return f"{text[:start]}{second} {first}{text[end:]}"
 
 
 def _may_swap(text: str, start: int, end: int) -> bool:

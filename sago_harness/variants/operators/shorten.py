@@ -96,8 +96,7 @@ def _drop(passage: Passage) -> str:
     """Return the text without empty words; what stands within kept spans stays."""
     pattern, swaps = _swaps()
     edits = [
-        (match.start(), match.end(), swaps[match.group().lower()])
-        for match in pattern.finditer(passage.text)
+        (match.start(), match.end(), swaps[match.group().lower()]) for match in pattern.finditer(passage.text)
     ]
     for sentence in sentences(passage.text):
         edits += _grammatical(sentence)

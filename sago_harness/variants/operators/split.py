@@ -60,17 +60,15 @@ def _split(sentence: Sentence) -> str:
     if len(links) != 1 or len(others) != 1 or links[0].lower_ not in ("and", "but", "so"):
         raise Refused("no sentence of two clauses")
     link, other = links[0], others[0]
-    _check_clause(doc, root, 0)
-    _check_clause(doc, other, link.i + 1)
-    if any(child.dep_ in ("cc", "conj") for child in other.children) and doc[link.i - 1].text != ",":
-        raise Refused("no sentence of two clauses")
+    _check_clause(root, 0)
+    _check_clause(other, link.i + 1)
     second = doc[link.i + 1 :].text
     if link.lower_ != "and":
         return f"{doc[: link.i - 1].text}. {upper_first(link.text)} {second}"
     return f"{doc[: link.i - 1].text}. {upper_first(second)}"
 
 
-def _check_clause(doc: Any, verb: Any, start: int) -> None:
+def _check_clause(verb: Any, start: int) -> None:
     """Check that a finite clause with its own subject begins at ``start``."""
     subjects = [child for child in verb.children if child.dep_ in _SUBJECTS]
     helpers = [child for child in verb.children if child.dep_ in ("aux", "auxpass")]

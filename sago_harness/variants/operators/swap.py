@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 # "That" before a noun points back; before a verb it mostly opens a clause.
 _THAT = re.compile(
     r"\b(?:in|on|at|of|during|for|by|from|with|to|after|before|than) that\b|\bthat[?.]"
-    r"|\bthat (?:day|week|month|year|night|morning|evening|time|amount|point|way|trip|one|number|price|period|same)\b",
+    r"|\bthat (?:day|week|month|year|night|morning|evening|time|amount|point|way|trip|one|number|period)\b",
     re.I,
 )
 _FIXED = ("option", "cue", "code", "task")
@@ -69,7 +69,9 @@ def _check_question(question: Sentence) -> None:
     table = read_table("joining")
     spoken = [match.group() for match in _WORD.finditer(question.text)]
     lowered = [word.lower() for word in spoken]
-    if not lowered or lowered[0] not in words("wh") | words("be") | words("do") | words("have") | words("modal"):
+    if not lowered or lowered[0] not in words("wh") | words("be") | words("do") | words("have") | words(
+        "modal"
+    ):
         raise Refused("the question does not stand alone")
     if any(word in table["back"] for word in lowered) or _THAT.search(question.text):
         raise Refused("the question points back")

@@ -99,7 +99,13 @@ def _passivate(doc: Any, parts: dict[str, Any], lemma: str) -> str:
         tail = tail_after(doc, verb, verb.i + 1)
         be = _be("VBD", thing.tag_ == "NNS")
         return f"{doc[: aux.i].text} {be} {participle} by {agent}{' ' * bool(tail)}{tail}?"
-    if aux is not None or verb.tag_ != "VBD" or adverb or subject.left_edge.i or subject.right_edge.i != verb.i - 1:
+    if (
+        aux is not None
+        or verb.tag_ != "VBD"
+        or adverb
+        or subject.left_edge.i
+        or subject.right_edge.i != verb.i - 1
+    ):
         raise Refused("no plain clause")
     _check_after(verb, thing)
     agent, phrase = noun_phrase(doc, subject), noun_phrase(doc, thing)

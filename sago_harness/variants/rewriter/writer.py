@@ -64,7 +64,7 @@ WRITERS: Table[type[Writer]] = Table(
     "writers",
     "writer",
     {
-        "local": f"{_HERE}.model:LocalWriter",
+        "local": "sago_harness.backends.local_writer:LocalWriter",
         "endpoint": f"{_HERE}.endpoint:EndpointWriter",
         "host": "sago_harness.backends.writer:HostWriter",
     },
