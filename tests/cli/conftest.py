@@ -27,7 +27,7 @@ class Outcome:
     @property
     def error(self) -> str:
         """The one line of an error; fails if there is not exactly one, or a traceback."""
-        assert "Traceback" not in self.err
+        assert "Traceback" not in self.err, self.err
         (line,) = [line for line in self.err.splitlines() if line.startswith("sago: error:")]
         assert self.err.rstrip().endswith(line), "nothing follows the error"
         return line
@@ -48,11 +48,12 @@ def _host_log() -> Iterator[None]:
     import lm_eval.utils
 
     yield
-    logger = logging.getLogger("lm_eval")
-    for handler in list(logger.handlers):
-        logger.removeHandler(handler)
-    logger.propagate = True
-    logger.setLevel(logging.NOTSET)
+    for name in ("lm_eval", "sago_harness"):
+        logger = logging.getLogger(name)
+        for handler in list(logger.handlers):
+            logger.removeHandler(handler)
+        logger.propagate = True
+        logger.setLevel(logging.NOTSET)
     lm_eval.utils._LOGGING_CONFIGURED = False
 
 

@@ -237,6 +237,7 @@ REFUSED = [
     ("merge", "Tom has a dog. However, the dog is old."),
     ("swap", "Who wrote Emma?"),
     ("swap", "Tom has a dog. How old is it?"),
+    ("swap", "Dreams can reveal something about us. What is that something?"),
     ("swap", "Tom has 5 pens and buys some. How many pens has Tom if he loses 2?"),
     ("swap", "Tom has a dog. Which is it?\nA. old\nB. new"),
     ("listing", "Tom has a dog and a cat."),

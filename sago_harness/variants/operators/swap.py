@@ -15,7 +15,7 @@ from sago_harness.variants.phrases import read_table
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 # "That" before a noun points back; before a verb it mostly opens a clause.
 _THAT = re.compile(
-    r"\b(?:in|on|at|of|during|for|by|from|with|to|after|before|than) that\b|\bthat[?.]"
+    r"\b(?:in|on|at|of|during|for|by|from|with|to|after|before|than|is|was|are|were) that\b|\bthat[?.]"
     r"|\bthat (?:day|week|month|year|night|morning|evening|time|amount|point|way|trip|one|number|period)\b",
     re.I,
 )
