@@ -13,7 +13,7 @@ from sago_harness.axes import MEASURES
 from sago_harness.axes.encoders import Encoder, Missing
 from sago_harness.jsonsafe import dumps
 from sago_harness.variants.features import FEATURES
-from sago_harness.variants.pack import pack_digest
+from sago_harness.variants.packs.pack import pack_digest
 
 if TYPE_CHECKING:
     from sago_harness.data import VariantSet

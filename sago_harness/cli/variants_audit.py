@@ -137,7 +137,7 @@ def _scores(measured: Measured, checker: Any) -> dict[str, list[float]]:
 
 
 def _run_pack(args: argparse.Namespace, out: Path) -> int:
-    from sago_harness.variants.packfile import open_pack
+    from sago_harness.variants.packs.packfile import open_pack
 
     pack = open_pack(args.pack)
     human = None

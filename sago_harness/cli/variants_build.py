@@ -17,9 +17,9 @@ from typing import Any
 from sago_harness.cli.variants import table
 from sago_harness.cli.variants_task import OpenTask, add_task_arguments, open_task
 from sago_harness.errors import SagoError
-from sago_harness.variants.freeze import freeze, manifest_of
-from sago_harness.variants.packfile import write_lines
-from sago_harness.variants.packline import PackLine
+from sago_harness.variants.packs.freeze import freeze, manifest_of
+from sago_harness.variants.packs.packfile import write_lines
+from sago_harness.variants.packs.packline import PackLine
 from sago_harness.variants.rewriter.session import use_rewriter
 from sago_harness.variants.rewriter.settings import add_rewriter_arguments, settings_from
 

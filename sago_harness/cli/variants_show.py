@@ -13,7 +13,7 @@ from sago_harness.errors import SagoError, nearest, unknown
 from sago_harness.jsonsafe import clean_text
 from sago_harness.report.changes import escape, show_changes, wants_colour
 from sago_harness.variants.build import build
-from sago_harness.variants.packfile import open_pack
+from sago_harness.variants.packs.packfile import open_pack
 from sago_harness.variants.recipe import base_language, load_recipe
 from sago_harness.variants.rewriter.session import use_rewriter
 from sago_harness.variants.rewriter.settings import add_rewriter_arguments, settings_from

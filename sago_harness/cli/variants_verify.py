@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from sago_harness.errors import SagoError
 from sago_harness.report.changes import escape
-from sago_harness.variants.packfile import Pack, open_pack
-from sago_harness.variants.recheck import Finding, Rebuild, Recheck, recipe_of
+from sago_harness.variants.packs.packfile import Pack, open_pack
+from sago_harness.variants.packs.recheck import Finding, Rebuild, Recheck, recipe_of
 from sago_harness.variants.recipe import FOLDER, Recipe, load_recipe
 from sago_harness.variants.rewriter.session import use_rewriter
 from sago_harness.variants.rewriter.settings import add_rewriter_arguments, settings_from

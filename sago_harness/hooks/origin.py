@@ -15,7 +15,7 @@ from sago_harness.jsonsafe import clean_text
 from sago_harness.variants.base import OTHER_FAMILIES, SCORED_FAMILIES
 from sago_harness.variants.features import FEATURES
 from sago_harness.variants.operators import OPERATORS
-from sago_harness.variants.packfile import Pack, open_pack
+from sago_harness.variants.packs.packfile import Pack, open_pack
 from sago_harness.variants.recipe import load_recipe
 
 

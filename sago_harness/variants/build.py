@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from sago_harness.data import CANONICAL, Document, Reject, Variant, VariantSet
 from sago_harness.variants.base import SCORED_FAMILIES, Constraint, Operator, Passage, Refused, Span
-from sago_harness.variants.meaning import find_meaning
 from sago_harness.variants.needs import missing
 from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.recipe import Recipe
-from sago_harness.variants.spans import find_spans
+from sago_harness.variants.text.meaning import find_meaning
+from sago_harness.variants.text.spans import find_spans
 
 
 def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:

@@ -7,7 +7,7 @@ import random
 import unicodedata
 
 from sago_harness.variants.base import Operator, Passage, Refused
-from sago_harness.variants.spans import keeps_order
+from sago_harness.variants.text.spans import keeps_order
 
 
 class Guarded(Operator):

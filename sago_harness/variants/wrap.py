@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import extends
+from sago_harness.variants.text.graphemes import extends
 
 # A last line such as "Answer:" is where the model goes on; nothing may come after it.
 _CUE = re.compile(r"\n[^\n]{0,40}[:：]\s*\Z")

@@ -90,19 +90,22 @@ def rates(recipe: Recipe, documents: list[Document], rounds: int) -> dict[str, f
 
 def memory(documents: list[Document], count: int) -> dict[str, float]:
     """Print and return the peak memory of building a pack of many documents, in MB."""
-    from sago_harness.variants.packfile import build_pack
+    from sago_harness.variants.packs.freeze import freeze, manifest_of
+    from sago_harness.variants.packs.packfile import write_lines
 
     many = (
-        Document(str(number), {"question": f"{documents[number % len(documents)].text} ({number})"})
+        Document(f"{number:06d}", {"question": f"{documents[number % len(documents)].text} ({number})"})
         for number in range(count)
     )
     recipe = load_recipe("default")
+    manifest = manifest_of(recipe, task="bench", task_version="1", seed=0)
     with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pack.jsonl"
         tracemalloc.start()
-        build_pack(many, recipe, seed=0, path=Path(folder) / "pack.jsonl")
+        write_lines(path, manifest, freeze(many, recipe, 0))
         peak = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
-        size = (Path(folder) / "pack.jsonl").stat().st_size / 1e6
+        size = path.stat().st_size / 1e6
     print(f"  memory: peak {peak:.0f} MB while {count:,} documents go into a pack of {size:.0f} MB")
     return {"peak_mb": peak, "pack_mb": size}
 

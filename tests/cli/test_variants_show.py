@@ -11,8 +11,8 @@ import pytest
 
 from sago_harness.data import Document, Reject, Variant, VariantSet
 from sago_harness.report.changes import show_changes, wants_colour
-from sago_harness.variants.pack import Manifest
-from sago_harness.variants.packfile import write_pack
+from sago_harness.variants.packs.pack import Manifest
+from sago_harness.variants.packs.packfile import write_pack
 from tests.cli.conftest import Sago
 
 TASK = "sago_demo_facts"

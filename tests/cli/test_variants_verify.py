@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sago_harness.variants.packfile import open_pack
+from sago_harness.variants.packs.packfile import open_pack
 from tests.cli.conftest import Sago
 
 TASK = "sago_demo_facts"

@@ -13,7 +13,7 @@ import pytest
 from sago_harness.cli.main import main
 from sago_harness.data import Variant, VariantSet
 from sago_harness.errors import SagoError
-from sago_harness.variants.packfile import open_pack, write_pack
+from sago_harness.variants.packs.packfile import open_pack, write_pack
 from tests.hooks.hosts import Scripted, build, evaluate, prompts, records, values, write_yaml
 
 TASK = "sago_demo_facts"

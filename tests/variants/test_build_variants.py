@@ -13,7 +13,7 @@ from sago_harness.variants.base import SCORED_FAMILIES
 from sago_harness.variants.build import build
 from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.operators.label import Label
-from sago_harness.variants.pack import pack_digest
+from sago_harness.variants.packs.pack import pack_digest
 from sago_harness.variants.recipe import load_recipe
 
 RECIPES = ("quick", "default")
@@ -90,7 +90,7 @@ def test_case_g03_letters_order_and_labels_stand_in_every_variant(recipe, langua
 PROGRAM = """
 from sago_harness.data import Document
 from sago_harness.variants.build import build
-from sago_harness.variants.pack import pack_digest
+from sago_harness.variants.packs.pack import pack_digest
 from sago_harness.variants.recipe import load_recipe
 recipe = load_recipe("default")
 texts = [f"What do people say about the number {i} and about the others?" for i in range(10)]

@@ -9,7 +9,7 @@ from sago_harness.variants.constraints.edits import Edits
 from sago_harness.variants.constraints.entailment import Entailment
 from sago_harness.variants.constraints.length import Length
 from sago_harness.variants.constraints.similarity import Similarity
-from sago_harness.variants.spans import find_spans
+from sago_harness.variants.text.spans import find_spans
 
 
 def check(name, canonical, variant):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sago_harness.variants.alike import edits_allowed, within_edits
 from sago_harness.variants.base import Passage, Span
 from sago_harness.variants.build import make_passage
 from sago_harness.variants.constraints.semantic import Semantic
-from sago_harness.variants.meaning import find_meaning
+from sago_harness.variants.text.alike import edits_allowed, within_edits
+from sago_harness.variants.text.meaning import find_meaning
 
 
 def found(text, language="en", keep=()):

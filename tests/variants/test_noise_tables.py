@@ -6,9 +6,9 @@ import unicodedata
 
 import pytest
 
-from sago_harness.variants import mistype
+from sago_harness.variants.parts import mistype
+from sago_harness.variants.parts.spellings import american_to_british, british_to_american
 from sago_harness.variants.phrases import read_table
-from sago_harness.variants.spellings import american_to_british, british_to_american
 
 
 def others(entry):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.operators import OPERATORS
-from sago_harness.variants.spans import find_spans, keeps_order
+from sago_harness.variants.text.spans import find_spans, keeps_order
 
 EVERY = [
     operator(strength, position)

@@ -8,7 +8,7 @@ from sago_harness.errors import SagoError
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.phrases import read_table
-from sago_harness.variants.spans import find_spans
+from sago_harness.variants.text.spans import find_spans
 
 
 def passage(text, language="en"):

@@ -18,10 +18,10 @@ import pytest
 
 from sago_harness.data import Document, Reject, Variant, VariantSet
 from sago_harness.errors import SagoError
-from sago_harness.variants.freeze import freeze, manifest_of
-from sago_harness.variants.pack import Manifest
-from sago_harness.variants.packfile import open_pack, write_lines, write_pack
-from sago_harness.variants.packline import decode_set, encode_set
+from sago_harness.variants.packs.freeze import freeze, manifest_of
+from sago_harness.variants.packs.pack import Manifest
+from sago_harness.variants.packs.packfile import open_pack, write_lines, write_pack
+from sago_harness.variants.packs.packline import decode_set, encode_set
 from sago_harness.variants.recipe import load_recipe
 
 #: A question with a line break, a quotation, three numbers and a name.
@@ -68,8 +68,8 @@ BUILD = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from sago_harness.variants.freeze import freeze, manifest_of
-from sago_harness.variants.packfile import write_lines
+from sago_harness.variants.packs.freeze import freeze, manifest_of
+from sago_harness.variants.packs.packfile import write_lines
 from sago_harness.variants.recipe import load_recipe
 from tests.variants.test_packs import documents
 recipe = load_recipe("default")
@@ -322,8 +322,8 @@ SLOW = """
 import sys, time
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from sago_harness.variants.packfile import write_lines
-from sago_harness.variants.packline import encode_set
+from sago_harness.variants.packs.packfile import write_lines
+from sago_harness.variants.packs.packline import encode_set
 from tests.variants.test_packs import MANIFEST, small_set
 
 def slow():
@@ -371,8 +371,8 @@ PEAK = """
 import resource, sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from sago_harness.variants.freeze import freeze, manifest_of
-from sago_harness.variants.packfile import open_pack, write_lines
+from sago_harness.variants.packs.freeze import freeze, manifest_of
+from sago_harness.variants.packs.packfile import open_pack, write_lines
 from sago_harness.variants.recipe import parse_recipe
 from sago_harness.data import Document
 

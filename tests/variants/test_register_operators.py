@@ -7,10 +7,10 @@ import pytest
 from sago_harness.variants.base import Passage, Refused, Span
 from sago_harness.variants.build import make_passage
 from sago_harness.variants.features import FEATURES
-from sago_harness.variants.full_forms import full_forms
 from sago_harness.variants.operators import OPERATORS
+from sago_harness.variants.parts.full_forms import full_forms
 from sago_harness.variants.phrases import read_table
-from sago_harness.variants.spans import find_spans
+from sago_harness.variants.text.spans import find_spans
 
 PHRASED = ("formal", "urgency", "framing", "interjection", "addressing")
 WHO = "Who wrote Emma?"

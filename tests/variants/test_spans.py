@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sago_harness.variants.base import Passage, Span
-from sago_harness.variants.graphemes import is_boundary
-from sago_harness.variants.spans import find_spans, keeps_order
+from sago_harness.variants.text.graphemes import is_boundary
+from sago_harness.variants.text.spans import find_spans, keeps_order
 
 
 def pieces(text, extra=()):

@@ -13,7 +13,7 @@ from sago_harness.variants.constraints import CONSTRAINTS
 from sago_harness.variants.features import FEATURES
 from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.phrases import read_table, table_hash
-from sago_harness.variants.spans import find_spans
+from sago_harness.variants.text.spans import find_spans
 
 
 @pytest.mark.parametrize("name", sorted(OPERATORS))

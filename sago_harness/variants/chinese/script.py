@@ -10,7 +10,7 @@ import functools
 from typing import Any
 
 from sago_harness.variants.base import Refused
-from sago_harness.variants.scripts import is_han
+from sago_harness.variants.text.scripts import is_han
 
 #: Taiwan's standard forms (為, 裡) are what readers of traditional text expect; words stay.
 TO_TRADITIONAL = "s2tw"

@@ -10,7 +10,7 @@ from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.chinese.script import must_be_simplified
 from sago_harness.variants.chinese.words import Word, is_word, pieces, words
 from sago_harness.variants.phrases import read_table
-from sago_harness.variants.scripts import is_han
+from sago_harness.variants.text.scripts import is_han
 
 # Names, numbers, times, set phrases, pronouns and question words stay.
 _TAGS = ("n", "v", "vn", "vd", "a", "ad", "an", "b", "d", "z", "c", "p", "s", "f", "rr")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import re
 
-from sago_harness.variants.alike import fold, one_script
 from sago_harness.variants.base import Check, Constraint, Passage
-from sago_harness.variants.meaning import WORD
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.alike import fold, one_script
+from sago_harness.variants.text.meaning import WORD
 
 
 class AnswerType(Constraint):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rapidfuzz.distance import LCSseq
 
-from sago_harness.variants.alike import fold
 from sago_harness.variants.base import Check, Constraint, Passage
+from sago_harness.variants.text.alike import fold
 
 
 class Edits(Constraint):

@@ -6,10 +6,10 @@ import functools
 import unicodedata
 from collections import Counter
 
-from sago_harness.variants.alike import fold
 from sago_harness.variants.base import Check, Constraint, Passage
-from sago_harness.variants.meaning import WORD
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.alike import fold
+from sago_harness.variants.text.meaning import WORD
 
 
 class Language(Constraint):

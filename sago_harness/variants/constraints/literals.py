@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from sago_harness.variants.base import Check, Constraint, Passage
-from sago_harness.variants.spans import keeps_order
+from sago_harness.variants.text.spans import keeps_order
 
 
 class Literals(Constraint):

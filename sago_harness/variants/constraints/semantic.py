@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from sago_harness.variants.alike import edits_allowed, fold, one_script, within_edits
 from sago_harness.variants.base import Check, Constraint, Passage
-from sago_harness.variants.meaning import WORD, english_kind, find_meaning, is_common
+from sago_harness.variants.text.alike import edits_allowed, fold, one_script, within_edits
+from sago_harness.variants.text.meaning import WORD, english_kind, find_meaning, is_common
 
 # Negations that a hasty typist leaves without their apostrophe.
 _BARE = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sago_harness.variants.base import Feature
-from sago_harness.variants.spellings import american_to_british, british_to_american
+from sago_harness.variants.parts.spellings import american_to_british, british_to_american
 
 _WORD = re.compile(r"[a-z]+")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sago_harness.variants.base import Feature
-from sago_harness.variants.scripts import is_han
+from sago_harness.variants.text.scripts import is_han
 
 _RUN = re.compile(r" {2,}")
 _SPACE = re.compile(r" +")

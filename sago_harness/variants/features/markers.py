@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sago_harness.variants.scripts import is_han
+from sago_harness.variants.text.scripts import is_han
 
 
 def marker_pattern(markers: Iterable[str]) -> re.Pattern[str]:

@@ -8,9 +8,9 @@ import re
 from typing import ClassVar
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.guarded import Guarded
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.graphemes import is_boundary
 
 _WORD = re.compile(r"[^\W\d_]+")
 

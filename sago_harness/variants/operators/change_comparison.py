@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sago_harness.variants.contrary import WordSwap
+from sago_harness.variants.parts.contrary import WordSwap
 
 
 class ChangeComparison(WordSwap):

@@ -7,7 +7,7 @@ import random
 import re
 
 from sago_harness.variants.base import Passage
-from sago_harness.variants.contrary import Change, Contrary
+from sago_harness.variants.parts.contrary import Change, Contrary
 from sago_harness.variants.phrases import read_table
 
 _UNKNOWN = "surname"

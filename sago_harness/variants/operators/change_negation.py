@@ -6,7 +6,7 @@ import random
 import re
 
 from sago_harness.variants.base import Passage
-from sago_harness.variants.contrary import Change, Contrary, match_case
+from sago_harness.variants.parts.contrary import Change, Contrary, match_case
 
 _SHORT = {"can't": "can", "won't": "will", "shan't": "shall", "cannot": "can"}
 _AUXILIARY = "is|are|was|were|does|did|do|could|would|should|can|will|has|have|had|must"

@@ -7,7 +7,7 @@ import random
 import re
 
 from sago_harness.variants.base import Passage
-from sago_harness.variants.contrary import Change, Contrary, match_case
+from sago_harness.variants.parts.contrary import Change, Contrary, match_case
 from sago_harness.variants.phrases import read_table
 
 # A number that stands by itself: no part of a time, a date, a ratio, a range or a name.

@@ -6,7 +6,7 @@ import random
 import re
 
 from sago_harness.variants.base import Passage
-from sago_harness.variants.contrary import Change, WordSwap
+from sago_harness.variants.parts.contrary import Change, WordSwap
 
 _SIGN = re.compile(r"[$€£](?=\d)")
 _OTHER = {"$": "€", "€": "$", "£": "$"}

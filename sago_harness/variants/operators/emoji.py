@@ -7,9 +7,9 @@ import re
 from typing import ClassVar
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.guarded import Guarded
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.graphemes import is_boundary
 from sago_harness.variants.wrap import put_after, put_before
 
 # A clause ends here and the text goes on; a stop needs a word and a capital beside it ("U.S. state"),

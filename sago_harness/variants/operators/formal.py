@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.full_forms import full_forms
-from sago_harness.variants.phrased import Phrased
+from sago_harness.variants.parts.full_forms import full_forms
+from sago_harness.variants.parts.phrased import Phrased
 from sago_harness.variants.phrases import read_table
 
 _HEAD = re.compile(r"(?:\A|[.!?:;]\s|\n)[\s\"'“”‘’(\[\-*•]*\Z")

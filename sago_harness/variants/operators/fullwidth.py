@@ -7,8 +7,8 @@ import random
 import re
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.text.graphemes import is_boundary
 
 _WORD = re.compile(r"[!-~]*[A-Za-z][!-~]*")
 # A full-width apostrophe or hyphen joins no word any more: "didn't" would be two words.

@@ -6,7 +6,7 @@ import random
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
-from sago_harness.variants.smallcase import TABLES, small_letters
+from sago_harness.variants.parts.smallcase import TABLES, small_letters
 
 
 class Lowercase(Guarded):

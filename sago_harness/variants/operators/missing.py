@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
-from sago_harness.variants.marks import (
+from sago_harness.variants.parts.marks import (
     asks_without_mark,
     is_abbreviation,
     joins_numbers,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.text.graphemes import is_boundary
 from sago_harness.variants.wrap import body_end, is_question
 
 MARKS = "!?,;.！？，；。"

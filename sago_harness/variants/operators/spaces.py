@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.guarded import Guarded
-from sago_harness.variants.scripts import is_han
+from sago_harness.variants.text.graphemes import is_boundary
+from sago_harness.variants.text.scripts import is_han
 from sago_harness.variants.wrap import body_end
 
 

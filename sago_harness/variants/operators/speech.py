@@ -6,7 +6,7 @@ import random
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
-from sago_harness.variants.marks import (
+from sago_harness.variants.parts.marks import (
     asks_without_mark,
     is_abbreviation,
     joins_numbers,
@@ -14,7 +14,7 @@ from sago_harness.variants.marks import (
     runs_on,
     sentences,
 )
-from sago_harness.variants.smallcase import TABLES, small_letters
+from sago_harness.variants.parts.smallcase import TABLES, small_letters
 
 _MARKS = frozenset(".,!?;")
 # Without these the parts of the text could not be told apart, or a gap would be lost.

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from sago_harness.variants.base import Passage
 from sago_harness.variants.guarded import Guarded
-from sago_harness.variants.spellings import american_to_british, british_to_american
-from sago_harness.variants.swapwords import Rule, find_places, replace_throughout
+from sago_harness.variants.parts.spellings import american_to_british, british_to_american
+from sago_harness.variants.parts.swapwords import Rule, find_places, replace_throughout
 
 
 class Spelling(Guarded):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sago_harness.variants.base import Passage
 from sago_harness.variants.guarded import Guarded
-from sago_harness.variants.swapwords import find_places, read_rules, replace_throughout
+from sago_harness.variants.parts.swapwords import find_places, read_rules, replace_throughout
 
 
 class Synonyms(Guarded):

@@ -6,7 +6,7 @@ import random
 
 from sago_harness.variants.base import Passage
 from sago_harness.variants.guarded import Guarded
-from sago_harness.variants.mistype import TABLES, mistype
+from sago_harness.variants.parts.mistype import TABLES, mistype
 
 
 class Transpose(Guarded):

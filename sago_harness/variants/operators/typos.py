@@ -6,14 +6,14 @@ import random
 
 from sago_harness.variants.base import Passage
 from sago_harness.variants.guarded import Guarded
-from sago_harness.variants.mistype import KINDS, TABLES, mistype
+from sago_harness.variants.parts.mistype import KINDS, TABLES, mistype
 
 
 class Typos(Guarded):
     """Makes as many typing errors as the strength says, each in a word of its own.
 
     Neighbours swapped, a letter dropped, doubled, or replaced by its neighbour on the
-    keyboard, as often as people make them (see :mod:`sago_harness.variants.mistype`);
+    keyboard, as often as people make them (see :mod:`sago_harness.variants.parts.mistype`);
     never the first letter, nor the last, which carries plural and tense. Names
     (a capital that does not open a usual first word), negations, comparatives, quantifiers
     and number words stay as they are.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sago_harness.variants.phrased import Phrased
+from sago_harness.variants.parts.phrased import Phrased
 
 
 class Urgency(Phrased):

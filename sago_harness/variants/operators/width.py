@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.text.graphemes import is_boundary
 
 # U+FF01..U+FF5E mirror U+0021..U+007E; the Chinese full stop and comma of lists have no such mirror.
 _TO_HALF = {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)} | {"。": ".", "、": ","}

@@ -10,7 +10,7 @@ from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.chinese.sentences import ASKING, BLOCK, Sentence, cuts, last_question, sentences
 from sago_harness.variants.guarded import Guarded
 from sago_harness.variants.phrases import read_table
-from sago_harness.variants.scripts import is_han
+from sago_harness.variants.text.scripts import is_han
 
 _FORMAL = re.compile(r"是否|为何|何时|何地|何处|何人|如何")
 _CLOSED = re.compile(r"[吗嗎吧么麼]$")

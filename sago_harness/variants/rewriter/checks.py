@@ -12,10 +12,10 @@ from sago_harness.variants.constraints.changed import Changed
 from sago_harness.variants.constraints.length import Length
 from sago_harness.variants.constraints.literals import Literals
 from sago_harness.variants.constraints.semantic import Semantic
-from sago_harness.variants.meaning import find_meaning
 from sago_harness.variants.phrases import read_table
-from sago_harness.variants.scripts import is_han
-from sago_harness.variants.spans import find_spans
+from sago_harness.variants.text.meaning import find_meaning
+from sago_harness.variants.text.scripts import is_han
+from sago_harness.variants.text.spans import find_spans
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|(?<=[。！？])[”’」』）]*")
 _TOKEN = re.compile(r"[^\W\d_]+")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sago_harness.variants.base import Passage
 from sago_harness.variants.phrases import read_table
-from sago_harness.variants.spans import find_spans
+from sago_harness.variants.text.spans import find_spans
 
 
 def prompt_version() -> int:

@@ -17,8 +17,8 @@ import random
 import re
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.graphemes import is_boundary
 
 #: Kind of error -> how often it is seen among what people type.
 KINDS: dict[str, int] = {"drop": 265, "neighbour": 89, "swap": 41, "double": 36}

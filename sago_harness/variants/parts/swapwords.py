@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.graphemes import is_boundary
 
 _WORD = re.compile(r"(?<![\w'’\-])[A-Za-z]+(?:['’][A-Za-z]+)?(?![\w'’\-])")
 _ANY_WORD = re.compile(r"[A-Za-z]+")

@@ -6,8 +6,8 @@ import functools
 import re
 
 from sago_harness.variants.base import Passage
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.graphemes import is_boundary
 
 #: The word lists that the result depends on.
 TABLES: tuple[str, ...] = ("proper_words", "capital_words")

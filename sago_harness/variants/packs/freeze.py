@@ -22,8 +22,8 @@ from sago_harness.variants.constraints import CONSTRAINTS
 from sago_harness.variants.features import FEATURES
 from sago_harness.variants.needs import missing
 from sago_harness.variants.operators import OPERATORS
-from sago_harness.variants.pack import Manifest
-from sago_harness.variants.packline import PackLine, encode_set
+from sago_harness.variants.packs.pack import Manifest
+from sago_harness.variants.packs.packline import PackLine, encode_set
 from sago_harness.variants.recipe import Recipe, Rule
 from sago_harness.variants.rewriter.session import describe
 

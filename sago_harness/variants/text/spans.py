@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from sago_harness.variants.base import Passage, Span
-from sago_harness.variants.graphemes import widen
+from sago_harness.variants.text.graphemes import widen
 
 _HAN = "\u3400-\u9fff"
 _UNITS = (

@@ -15,7 +15,7 @@ from sago_harness.variants.build import build, holds_for, whole_passage
 from sago_harness.variants.constraints import CONSTRAINTS
 from sago_harness.variants.needs import missing
 from sago_harness.variants.operators import OPERATORS
-from sago_harness.variants.pack import Manifest
+from sago_harness.variants.packs.pack import Manifest
 from sago_harness.variants.recipe import Recipe
 
 #: Difference of a value that counts: a pack rounds, and models differ between machines.

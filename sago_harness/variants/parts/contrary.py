@@ -10,8 +10,8 @@ import unicodedata
 from typing import ClassVar
 
 from sago_harness.variants.base import Operator, Passage, Refused
-from sago_harness.variants.graphemes import is_boundary
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.graphemes import is_boundary
 
 #: Kinds of literal whose inside is no running text, so that a change there is no change of meaning.
 _CLOSED = frozenset(

@@ -21,8 +21,8 @@ from typing import IO
 from sago_harness.data import VariantSet
 from sago_harness.errors import SagoError, nearest
 from sago_harness.jsonsafe import dumps
-from sago_harness.variants.pack import MARK, Manifest
-from sago_harness.variants.packline import PackLine, decode_set, encode_set
+from sago_harness.variants.packs.pack import MARK, Manifest
+from sago_harness.variants.packs.packline import PackLine, decode_set, encode_set
 
 #: What a file that is being written is called, with the process id, beside the target.
 _PARTIAL = ".sago-unfinished-{pid}.pack"

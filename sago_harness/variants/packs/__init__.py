@@ -1,0 +1,1 @@
+"""Packs: variants frozen into a file, hashed, read back, checked again."""

@@ -1,0 +1,1 @@
+"""What several operators share; nothing here is an operator."""
