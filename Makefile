@@ -17,7 +17,7 @@ else
 DEMO_FLAGS := --limit 12 --metadata recipe=quick --gen_kwargs max_gen_toks=24
 endif
 
-.PHONY: demo test test-slow lint models bench-memory wheel clean
+.PHONY: demo test test-slow lint models bench-memory bench-variants audit wheel clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/pip-ready:
@@ -66,6 +66,15 @@ lint: $(VENV)/lint-ready
 # Peak memory and time of all signals against stock text-only generation.
 bench-memory: models
 	$(BIN)/python -m tests.bench.memory
+
+# Variants a second on one core, and the memory of a long build; DATA_DIR as for audit.
+bench-variants: models
+	$(BIN)/python -m tests.bench.variants $(if $(DATA_DIR),--data-dir $(DATA_DIR),)
+
+# How well the checks of meaning agree with people: make audit DATA_DIR=folder of the public data sets.
+audit: $(VENV)/test-ready models
+	$(BIN)/sago variants audit --data-dir "$(DATA_DIR)" --out runs/audit --docs docs/variants.md \
+	  --readings docs/variants-sample.csv --plot
 
 wheel: $(VENV)/demo-ready
 	$(PIP) wheel -q --no-deps -w dist .

@@ -24,7 +24,7 @@ from sago_harness.variants.audit.people import (
     to_stderr,
     translation_figures,
 )
-from sago_harness.variants.audit.plot import draw_audit
+from sago_harness.variants.audit.plot import draw_audit, draw_pack
 from sago_harness.variants.audit.report import people_report, replace_section
 from sago_harness.variants.audit.sources import human_pairs, read_questions
 
@@ -148,6 +148,6 @@ def _run_pack(args: argparse.Namespace, out: Path) -> int:
     report = pack_report(rows, Path(args.pack).name)
     (out / "audit.md").write_text(report, encoding="utf-8")
     if args.plot:
-        to_stderr("--plot draws the audit of the check; a pack's audit has no figure")
+        draw_pack(rows, out / "audit.svg")
     print(report)
     return 0

@@ -52,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="who or what read, and its lines: item, same (y or n), natural (y or n), with tabs between",
     )
     collect.add_argument("--out", required=True, help="CSV with all items and judgements")
+    collect.add_argument("--docs", metavar="FILE", help="a Markdown file whose generated section is replaced")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -128,11 +129,17 @@ def _collect(args: argparse.Namespace) -> int:
         for verdict in result.operators
     ]
     print(table(rows, numbers=[1, 2, 3, 4]))
-    kappa = "not defined" if math.isnan(result.kappa) else f"{result.kappa:.2f}"
-    print(
-        f"\nthe readings agree on {result.agreement:.1%} of the meanings (Cohen's kappa {kappa}); "
-        f"of {result.planted} planted changes they found {result.found[0]:.1%} and {result.found[1]:.1%}"
+    kappa = "not defined" if math.isnan(result.kappa) else f"{result.kappa:.3f}"
+    summary = (
+        f"The readings ({' and '.join(names)}) agree on {result.agreement:.1%} of the meanings "
+        f"(Cohen's kappa {kappa}); of {result.planted} planted changes they found "
+        f"{result.found[0]:.1%} and {result.found[1]:.1%}."
     )
+    print(f"\n{summary}")
+    if args.docs:
+        from sago_harness.variants.audit.report import markdown, replace_section
+
+        replace_section(Path(args.docs), f"{markdown(rows, 4)}\n\n{summary}\n", "sample")
     with Path(args.out).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         head = [f"{name}: {what}" for name in names for what in ("same", "natural")]

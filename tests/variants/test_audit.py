@@ -286,9 +286,10 @@ def test_the_rate_of_bad_variants_comes_from_honest_rows(tmp_path):
 
 def test_a_generated_section_leaves_the_prose(tmp_path):
     path = tmp_path / "variants.md"
-    path.write_text(f"# Prose\n\n{BEGIN}\nold\n{END}\n\nMore prose.\n")
+    begin, end = BEGIN.format("audit"), END.format("audit")
+    path.write_text(f"# Prose\n\n{begin}\nold\n{end}\n\nMore prose.\n")
     replace_section(path, "new")
-    assert path.read_text() == f"# Prose\n\n{BEGIN}\n\nnew\n{END}\n\nMore prose.\n"
+    assert path.read_text() == f"# Prose\n\n{begin}\n\nnew\n{end}\n\nMore prose.\n"
     path.write_text("no marks")
     with pytest.raises(SagoError, match="lacks the lines"):
         replace_section(path, "new")

@@ -244,6 +244,7 @@ REFUSED = [
     ("listing", "Which is it: a dog, a cat or a hen?"),
     ("shorten", "Who wrote Emma?"),
     ("shorten", "Are they really bad?"),
+        ("shorten", "Who really wrote the plays?"),
     ("shorten", "Is it true that no birds sing?"),
 ]  # fmt: skip
 

@@ -9,8 +9,9 @@ import pytest
 from sago_harness.cli.main import main
 from sago_harness.data import Document
 from sago_harness.errors import SagoError
-from sago_harness.variants.audit.judged import judge, lower_bound
+from sago_harness.variants.audit.judged import judge
 from sago_harness.variants.audit.reading import Item, draw, read_items, read_judgements, write_items
+from sago_harness.variants.audit.report import BEGIN, END
 from sago_harness.variants.recipe import load_recipe
 
 TEXTS = [f"Why did Anna not give {number} red apples to Peter before the war?" for number in range(40)]
@@ -49,15 +50,6 @@ def test_a_planted_pair_differs_in_more_than_the_operator_does():
 def test_the_same_seed_draws_the_same_sheet():
     assert sheet() == sheet()
     assert sheet() != sheet(seed=2)
-
-
-@pytest.mark.parametrize(
-    ("successes", "n", "expected"),
-    # All of n: (alpha / 2) ** (1 / n); none: 0. One of two: 1 - sqrt(1 - alpha / 2).
-    [(60, 60, 0.025 ** (1 / 60)), (0, 60, 0.0), (1, 2, 1 - 0.975**0.5)],
-)
-def test_lower_bound_has_its_closed_forms(successes, n, expected):
-    assert lower_bound(successes, n) == pytest.approx(expected, rel=1e-9)
 
 
 def item(number, operator, planted=""):
@@ -106,8 +98,13 @@ def test_the_command_draws_and_collects(tmp_path, capsys):
         (tmp_path / f"{name}.tsv").write_text("".join(f"{number}\ty\ty\n" for number, _, _ in rows))
     words = ["variants", "sample", "collect", "--key", str(tmp_path / "out" / "key.csv")]
     words += ["--reading", f"A={tmp_path / 'a.tsv'}", "--reading", f"B={tmp_path / 'b.tsv'}"]
-    assert main([*words, "--out", str(tmp_path / "sample.csv")]) == 0
+    docs = tmp_path / "docs.md"
+    docs.write_text(f"# Prose\n\n{BEGIN.format('sample')}\n{END.format('sample')}\n\nMore.\n")
+    assert main([*words, "--out", str(tmp_path / "sample.csv"), "--docs", str(docs)]) == 0
+    # All of five: the exact bound is 0.025 to the power 1 / 5.
     assert f"label     5     5        5             {0.025 ** (1 / 5):.3f}" in capsys.readouterr().out
+    assert f"| label | 5 | 5 | 5 | {0.025 ** (1 / 5):.3f} |" in docs.read_text()
+    assert docs.read_text().endswith("More.\n")
     with (tmp_path / "sample.csv").open() as file:
         table = list(csv.DictReader(file))
     assert len(table) == len(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sago_harness.variants.audit.figures import clopper_pearson
 from sago_harness.variants.audit.reading import Item
 
 Judgements = Mapping[str, tuple[bool, bool]]
@@ -56,29 +57,6 @@ class Readings:
     planted: int
 
 
-def lower_bound(successes: int, n: int, level: float = 0.95) -> float:
-    """Return the lower end of the exact two-sided interval of a proportion.
-
-    Parameters
-    ----------
-    successes, n : int
-    level : float
-
-    Returns
-    -------
-    float
-        0.0 where there is no success.
-
-    Examples
-    --------
-    >>> round(lower_bound(60, 60), 4), round(lower_bound(59, 60), 4)
-    (0.9404, 0.9106)
-    """
-    from scipy.stats import beta
-
-    return float(beta.ppf((1 - level) / 2, successes, n - successes + 1)) if successes else 0.0
-
-
 def judge(items: Sequence[Item], first: Judgements, second: Judgements) -> Readings:
     """Count what two readings say.
 
@@ -103,7 +81,7 @@ def judge(items: Sequence[Item], first: Judgements, second: Judgements) -> Readi
             same = sum(first[item][0] and second[item][0] for item in honest)
             natural = sum(first[item][1] and second[item][1] for item in honest)
             operators.append(
-                OperatorVerdict(name, len(honest), same, natural, lower_bound(same, len(honest)))
+                OperatorVerdict(name, len(honest), same, natural, clopper_pearson(same, len(honest))[0])
             )
     planted = [item.item for item in read if item.planted]
     shares = tuple(

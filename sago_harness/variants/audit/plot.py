@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sago_harness.errors import SagoError
+from sago_harness.variants.audit.figures import clopper_pearson
 
 
 def draw_audit(
@@ -29,14 +30,8 @@ def draw_audit(
     SagoError
         If matplotlib is not installed.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise SagoError("--plot needs matplotlib: pip install matplotlib, or leave it out") from error
     rows = [row for row in rates if row["check"] == "equivalence" and row["n"]]
-    figure = Figure(figsize=(12, max(4.0, 0.24 * len(rows))), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = _figure(12, max(4.0, 0.24 * len(rows)))
     left, right = figure.subplots(1, 2)
     for at, row in enumerate(reversed(rows)):
         colour = "tab:blue" if row["error"] == "false refusal" else "tab:orange"
@@ -53,6 +48,52 @@ def draw_audit(
     right.set_xlabel("score of the check")
     right.set_ylabel("density")
     right.legend(fontsize=7)
+    _save(figure, path)
+
+
+def draw_pack(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Write an SVG or PNG of a pack's audit: made and refused, and what the check doubts.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of the figures, one an operator.
+    path : Path
+
+    Raises
+    ------
+    SagoError
+        If matplotlib is not installed.
+    """
+    figure = _figure(12, max(4.0, 0.26 * len(rows)))
+    left, right = figure.subplots(1, 2, sharey=True)
+    for at, row in enumerate(reversed(rows)):
+        left.barh(at, row["made"], color="tab:blue")
+        left.barh(at, row["refused"], left=row["made"], color="tab:orange")
+        if row["judged"]:
+            doubted = round(row["doubted"] * row["judged"])
+            low, high = clopper_pearson(doubted, row["judged"])
+            right.barh(at, row["doubted"], color="tab:green")
+            right.plot([low, high], [at, at], color="black", linewidth=1)
+    names = [row["operator"] or "(the document's own)" for row in reversed(rows)]
+    left.set_yticks(range(len(rows)), names, fontsize=7)
+    left.set_xlabel("variants made (blue) and refused (orange)")
+    right.set_xlabel("share that the equivalence check would refuse, 95 % interval")
+    right.set_xlim(0, 1)
+    _save(figure, path)
+
+
+def _figure(width: float, height: float) -> Any:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise SagoError("--plot needs matplotlib: pip install matplotlib, or leave it out") from error
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _save(figure: Any, path: Path) -> None:
     # No date inside, so that the same figures give the same file.
-    svg = path.suffix == ".svg"
-    figure.savefig(path, metadata={"Date": None} if svg else None)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)

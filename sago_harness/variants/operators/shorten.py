@@ -134,7 +134,12 @@ def _grammatical(sentence: Sentence) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_loose(token: Any, doc: Any) -> bool:
-    """Say whether "really" stresses the verb, not the degree of an adjective."""
+    """Say whether "really" stresses the verb, not the degree of an adjective.
+
+    After a question word it asks for the truth behind a belief ("Who really wrote it?"), and stays.
+    """
+    if doc[0].tag_ in ("WP", "WP$", "WDT", "WRB"):
+        return False
     neighbours = doc[max(0, token.i - 1) : token.i + 2]
     if any(near.tag_ == "CC" or near.lower_ in ("not", "n't", "n’t") for near in neighbours):
         return False
