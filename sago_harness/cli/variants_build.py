@@ -105,6 +105,12 @@ def run(args: argparse.Namespace) -> int:
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
+    if not manifest.variants:
+        out.unlink()
+        raise SagoError(
+            f"recipe {task.recipe.name!r} makes no variant of the {manifest.documents} documents of "
+            f"{task.spec.task}, and they bring none: name another --recipe"
+        )
     print(_summary(tally, task))
     for remedy in _remedies(tally):
         print(remedy)

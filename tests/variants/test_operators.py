@@ -74,6 +74,11 @@ def test_casual_throughout(text, strength, expected):
     assert one("casual", text, strength, "throughout") == expected
 
 
+def test_a_lone_closing_mark_is_spread_over_the_words():
+    made = outcomes("punctuation", "Was it 3.5 km?", 1, "throughout")
+    assert made == {"Was? it 3.5 km?", "Was it? 3.5 km?", "Was it 3.5 km??"}
+
+
 def test_casual_throughout_in_chinese():
     assert one("casual", "您知道这里有什么吗？", 3, "throughout", "zh") == "你知道这儿有啥吗？"
 
@@ -114,7 +119,9 @@ def test_spaces(text, strength, position, language, expected):
         ("谁写了它？", 1, "suffix", "zh", "谁写了它？？"),
         ("它叫什么", 1, "suffix", "zh", "它叫什么？？"),
         ("Well, at 3.5 it is?", 3, "prefix", "en", "Well,,,, at 3.5 it is?"),
-        ("It costs 3.5 now!", 5, "throughout", "en", "It costs 3.5 now!!!!!!"),
+        ("Yes, it costs 3.5 now", 5, "throughout", "en", "Yes,,,,,, it costs 3.5 now"),
+        ("It costs 3.5 now!", 3, "prefix", "en", "!!! It costs 3.5 now!"),
+        ("谁写了它？", 3, "prefix", "zh", "？？？谁写了它？"),
         ("Who?\nAnswer:", 1, "suffix", "en", "Who??\nAnswer:"),
         ("Pick one.\nA. hen\nB. cow", 3, "suffix", "en", "Pick one....\nA. hen\nB. cow"),
         ("Come on 2031-04-05", 1, "suffix", "en", "Come on 2031-04-05.."),

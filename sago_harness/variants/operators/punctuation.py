@@ -7,7 +7,7 @@ import random
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
 from sago_harness.variants.text.graphemes import is_boundary
-from sago_harness.variants.wrap import body_end, is_question
+from sago_harness.variants.wrap import body_end, is_question, put_before
 
 MARKS = "!?,;.！？，；。"
 _ASKING_EN = frozenset(
@@ -27,7 +27,8 @@ class Punctuation(Guarded):
 
     *suffix* repeats the last mark; a text that ends without one gets the mark of its kind
     first, one that ends with options has the last mark before them repeated. *prefix*
-    repeats the first mark, *throughout* spreads the marks over all.
+    repeats the first mark, *throughout* spreads the marks over all. Where the closing mark is
+    the only one, they put marks in front of the text, or behind words as well.
 
     Examples
     --------
@@ -43,6 +44,7 @@ class Punctuation(Guarded):
     positions = ("suffix", "prefix", "throughout")
     strengths = (1, 3, 5, 10, 20)
     feature = "repeated_marks"
+    version = 2
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
         """Repeat the marks outside the kept spans."""
@@ -57,14 +59,18 @@ class Punctuation(Guarded):
             return self._at_end(passage, count, places)
         if not places:
             raise Refused("no mark to repeat")
-        chosen = (
-            [places[0]] * count
-            if self.position == "prefix"
-            else sorted(rng.choice(places) for _ in range(count))
-        )
+        # With one mark, and that at the end, all three positions would give one text.
+        lone = len(places) == 1 and places[0] >= len(text.rstrip()) - 1
+        if self.position == "prefix":
+            if lone:
+                return put_before(passage, text[places[0]] * count)
+            chosen = [places[0]] * count
+        else:
+            spread = places + (_word_ends(passage) if lone else [])
+            chosen = sorted(rng.choice(spread) for _ in range(count))
         parts, at = [], 0
         for place in chosen:
-            parts += [text[at : place + 1], text[place]]
+            parts += [text[at : place + 1], text[place] if text[place] in MARKS else text[places[0]]]
             at = place + 1
         return "".join([*parts, text[at:]])
 
@@ -88,6 +94,17 @@ class Punctuation(Guarded):
         else:
             extra = _own_mark(passage) * (count + 1)
         return text[:end] + extra + text[end:]
+
+
+def _word_ends(passage: Passage) -> list[int]:
+    """Return the last letter of every word before a space, outside the kept spans."""
+    text = passage.text
+    return [
+        at
+        for start, end in passage.free()
+        for at in range(start, end - 1)
+        if text[at].isalnum() and text[at + 1] == " "
+    ]
 
 
 def _own_mark(passage: Passage) -> str:
