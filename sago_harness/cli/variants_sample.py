@@ -132,8 +132,12 @@ def _collect(args: argparse.Namespace) -> int:
     kappa = "not defined" if math.isnan(result.kappa) else f"{result.kappa:.3f}"
     summary = (
         f"The readings ({' and '.join(names)}) agree on {result.agreement:.1%} of the meanings "
-        f"(Cohen's kappa {kappa}); of {result.planted} planted changes they found "
-        f"{result.found[0]:.1%} and {result.found[1]:.1%}."
+        f"(Cohen's kappa {kappa}); "
+        + (
+            f"of {result.planted} planted changes they found {result.found[0]:.1%} and {result.found[1]:.1%}."
+            if result.planted
+            else "no change was planted."
+        )
     )
     print(f"\n{summary}")
     if args.docs:

@@ -62,7 +62,7 @@ class Passage:
     leave : tuple of Span
         The *semantic* level: names, negations, comparatives, quantifiers. Sorted,
         non-overlapping, apart from ``keep``. Generators leave these words alone (operators of
-        letter case aside); the checker forgives one edit per four letters.
+        letter case, width, script and line breaks aside); the checker forgives one edit per four letters.
     """
 
     text: str

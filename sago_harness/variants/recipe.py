@@ -14,6 +14,7 @@ from typing import Any
 from sago_harness.errors import SagoError, unknown
 from sago_harness.variants.base import OTHER_FAMILIES, SCORED_FAMILIES, Constraint, Operator
 from sago_harness.variants.constraints import CONSTRAINTS
+from sago_harness.variants.needs import missing
 from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.phrases import table_hash
 
@@ -37,7 +38,10 @@ class Rule:
 
     def make(self) -> Constraint:
         """Return the constraint, ready to check."""
-        return CONSTRAINTS.load(self.name)(**dict(self.options))
+        constraint = CONSTRAINTS.load(self.name)
+        if lacking := missing(constraint.requires):
+            raise SagoError(f"constraint {self.name!r} cannot be checked: {lacking}")
+        return constraint(**dict(self.options))
 
 
 @dataclass(frozen=True, slots=True)
