@@ -81,7 +81,9 @@ def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
         _let_through(variant, whole, constraints + operator.constraints, variants, taken, rejects)
     for variant in document.own:
         # Those of a family that the recipe lacks are recorded, but form no score.
-        if variant.family in (*recipe.brought, *SCORED_FAMILIES):
+        if variant.family not in (*recipe.brought, *SCORED_FAMILIES):
+            rejects.append(Reject(variant.id, variant.family, variant.operator, "family not in the recipe"))
+        else:
             _let_through(variant, whole, constraints, variants, taken, rejects)
     return VariantSet(document, tuple(variants), tuple(rejects))
 
@@ -145,7 +147,8 @@ def holds_for(constraint: str, family: str, operator: str) -> bool:
     """
     if family in ("language", "control"):
         return constraint == "changed"
-    return operator in OPERATORS or constraint in ("changed", "literals")
+    generated = family != "human" and operator in OPERATORS
+    return generated or constraint in ("changed", "literals")
 
 
 def _let_through(

@@ -2,10 +2,12 @@
 
 import pytest
 
+from sago_harness.data import Document
 from sago_harness.variants.base import Passage, Span
-from sago_harness.variants.build import make_passage
+from sago_harness.variants.build import build, make_passage
 from sago_harness.variants.constraints.semantic import Semantic
-from sago_harness.variants.text.alike import edits_allowed, within_edits
+from sago_harness.variants.recipe import load_recipe
+from sago_harness.variants.text.alike import edits_allowed, one_script, within_edits
 from sago_harness.variants.text.meaning import find_meaning
 
 
@@ -127,3 +129,52 @@ def test_the_value_is_the_share_of_words_kept():
     check = Semantic().check(make_passage("Did Anna, Vera, Olga and Nina go?"), "Did Anna, Vera and Nina go?")
     assert check.value == 0.75
     assert Semantic().check(Passage("who is it"), "who was it").value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "variant"),
+    [
+        ("Did Tom beat Bob?", "Did Bob beat Tom?"),
+        ("Is Maria taller than Mario?", "Is Mario taller than Maria?"),
+        ("Can you only eat these?", "Only can you eat these?"),
+        ("Tell me what to not say and do.", "Tell me what to say and not do."),
+    ],
+)
+def test_words_that_change_places_among_the_same_words_are_no_variant(text, variant):
+    assert "changed places" in Semantic().check(make_passage(text), variant).reason
+
+
+@pytest.mark.parametrize(
+    ("text", "variant"),
+    [
+        ("What happens if you never sleep?", "If you never sleep, what happens?"),
+        ("Is Maria taller than Mario?", "maria taller than mario is"),
+    ],
+)
+def test_a_reordering_that_takes_other_words_along_passes(text, variant):
+    assert Semantic().check(make_passage(text), variant).passed
+
+
+@pytest.mark.parametrize(
+    ("text", "variant", "passed"),
+    [
+        ("Who rules Iran?", "Who rules Iraq?", False),
+        ("Is it Slovakia?", "Is it Slovenia?", False),
+        ("Who wrote Karenina?", "Who wrote Karenin?", True),
+        ("Where is Slovakia?", "Where is Slovakai?", True),
+    ],
+)
+def test_another_known_name_is_no_slip(text, variant, passed):
+    assert Semantic().check(make_passage(text), variant).passed is passed
+
+
+@pytest.mark.parametrize("odd", ["谁写了\ud800这本书？", "谁\x00写了这本书？", "Who\ud800 is it, never?"])
+def test_odd_characters_stop_no_document(odd):
+    language = "zh" if "谁" in odd else "en"
+    made = build(Document("1", {"q": odd}, language), load_recipe("default"), 0)
+    assert len(made.variants) > 3
+
+
+def test_one_script_reads_past_a_zero():
+    pytest.importorskip("opencc")
+    assert one_script("這裡\x00國家") == "这里\x00国家"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sago_harness.variants.base import Check, Constraint, Passage
 from sago_harness.variants.text.alike import edits_allowed, fold, one_script, within_edits
-from sago_harness.variants.text.meaning import WORD, english_kind, find_meaning, is_common
+from sago_harness.variants.text.meaning import WORD, english_kind, find_meaning, is_common, is_known_name
 
 # Negations that a hasty typist leaves without their apostrophe.
 _BARE = frozenset(
@@ -25,10 +25,12 @@ class Semantic(Constraint):
     """Passes if every semantic span of the canonical text is in the variant, and no new one turns it.
 
     Words are compared case-folded, within one edit per four letters; a word that is itself on a
-    list is never a slip for another one ("older", "colder"). A negation is one in any form
-    ("do not", "don't"). A negation or comparative that the canonical text lacks may stand only
-    around the unchanged text, as in "I'm not sure how to ask this: ...". The value is the share
-    of spans that are kept.
+    list is never a slip for another one ("older", "colder"; "Iran", "Iraq"). A negation is one
+    in any form ("do not", "don't"). A negation or comparative that the canonical text lacks may
+    stand only around the unchanged text, as in "I'm not sure how to ask this: ...". Words of the
+    levels that change places while all others stay ("Is Ann older than Bob?") are no variant.
+    The value is the share of spans that are kept. What other words turn ("bought", "sold") is
+    not seen here.
 
     Examples
     --------
@@ -67,6 +69,8 @@ class Semantic(Constraint):
             new = [word for word in new if word not in here]
             if new:
                 return Check(False, value, f"{english_kind(new[0])} {new[0]!r} is new")
+        if canonical.leave and (moved := _moved(canonical, words)):
+            return Check(False, value, f"{moved!r} has changed places")
         return Check(True, value)
 
 
@@ -86,11 +90,44 @@ def _take(word: str, kind: str, left: Counter[str], slips: Sequence[str]) -> boo
         # A name that lost its apostrophe: "AFI's" typed as "AFIs".
         return kind == "name" and left[f"{word}s"] > 0
     for other in slips:
-        listed = kind != "name" and english_kind(other) is not None
+        listed = english_kind(other) is not None if kind != "name" else is_known_name(other)
         if left[other] > 0 and not listed and within_edits(word, other):
             left[other] -= 1
             return True
     return False
+
+
+def _moved(canonical: Passage, words: Sequence[str]) -> str:
+    """Return a word of the levels that stands elsewhere among otherwise equal words, "" if none does."""
+    text = canonical.text
+    before: list[str] = [_form(fold(match.group())) for match in WORD.finditer(text)]
+    after = [_form(word) for word in words]
+    if before == after or Counter(before) != Counter(after):
+        return ""
+    held = {_form(fold(text[span.start : span.end])) for span in (*canonical.leave, *canonical.keep)}
+    if [word for word in before if word not in held] != [word for word in after if word not in held]:
+        return ""
+    order = [[word for word in side if word in held] for side in (before, after)]
+    for word, other in zip(*order, strict=True):
+        if word != other:
+            return word
+    for span in canonical.leave:
+        word = _form(fold(text[span.start : span.end]))
+        # A word that takes no neighbour along works on other words now ("only you", "you only").
+        if span.kind != "name" and not _beside(word, before) & _beside(word, after):
+            return word
+    return ""
+
+
+def _beside(word: str, words: Sequence[str]) -> set[tuple[str, int]]:
+    """Return the neighbours of a word with the side on which they stand; the border is one, too."""
+    padded = ["", *words, ""]
+    return {
+        (padded[at + side], side)
+        for at in range(1, len(padded) - 1)
+        if padded[at] == word
+        for side in (-1, 1)
+    }
 
 
 def _stands(text: str, words: Sequence[str]) -> bool:

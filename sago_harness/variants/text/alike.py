@@ -54,7 +54,13 @@ def one_script(text: str) -> str:
     Variants in the other script come from OpenCC, so where it is missing there are none.
     """
     converter = _converter()
-    return text if converter is None else str(converter.convert(text))
+    if converter is None or text.isascii():
+        return text
+    try:
+        # The library reads C strings, which end at a zero.
+        return "\0".join(str(converter.convert(part)) for part in text.split("\0"))
+    except UnicodeEncodeError:  # a lone surrogate
+        return text
 
 
 @functools.cache

@@ -89,6 +89,22 @@ def is_common(word: str) -> bool:
     return word in _english_lists()[1]
 
 
+def is_known_name(word: str) -> bool:
+    """Say whether a folded word is on the list of names that lie near others ("iran", "iraq").
+
+    Examples
+    --------
+    >>> is_known_name("iraq"), is_known_name("karenina")
+    (True, False)
+    """
+    return word in _known_names()
+
+
+@functools.cache
+def _known_names() -> frozenset[str]:
+    return frozenset(read_table("meaning")["en"]["names"])
+
+
 def _english(text: str) -> Iterator[Span]:
     kinds, common = _english_lists()
     words = list(WORD.finditer(text))
