@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+from sago_harness.errors import SagoError
+from sago_harness.report.changes import escape_line
 
 #: Action -> what it does; each has a module with ``configure(parser)`` and ``run(args) -> int``.
 ACTIONS = {
@@ -57,16 +62,43 @@ def run(args: argparse.Namespace) -> int:
     -------
     int
         0, or 1 where differences were found.
+
+    Raises
+    ------
+    SagoError
+        For bad input; what it quotes is escaped.
     """
-    return int(_module(args.action).run(args))
+    try:
+        return int(_module(args.action).run(args))
+    except SagoError as error:
+        # It may name what a file or a recipe from elsewhere holds.
+        raise SagoError(escape_line(str(error))) from error
 
 
 def _module(action: str) -> Any:
     return importlib.import_module(f"sago_harness.cli.variants_{action}")
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Tell in one line that a file or folder cannot be written within the block.
+
+    Examples
+    --------
+    >>> with writing(Path("/nowhere/a.csv")):
+    ...     Path("/nowhere/a.csv").write_text("")
+    Traceback (most recent call last):
+        ...
+    sago_harness.errors.SagoError: /nowhere/a.csv cannot be written: No such file or directory
+    """
+    try:
+        yield
+    except OSError as error:
+        raise SagoError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
 def table(rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
-    """Return rows as text in columns, those of ``numbers`` to the right.
+    """Return rows as text in columns, those of ``numbers`` to the right; no cell can drive the terminal.
 
     Examples
     --------
@@ -74,6 +106,7 @@ def table(rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
     name   n
     hens  12
     """
+    rows = [[escape_line(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from sago_harness.cli.variants import writing
 from sago_harness.errors import SagoError
 from sago_harness.jsonsafe import dumps
+from sago_harness.report.changes import escape
 from sago_harness.variants.audit.checker import load_checker, table_of
 from sago_harness.variants.audit.noise import human_profiles, noise_figures
 from sago_harness.variants.audit.packs import pack_figures, pack_report
@@ -84,6 +86,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_people(args: argparse.Namespace, out: Path) -> int:
+    # Read first: a wrong name should not be told after an hour.
+    rate_read = read_bad_rate(Path(args.readings)) if args.readings else None
     pairs = collect_pairs(Path(args.data_dir), args.seed, args.sample)
     to_stderr(f"{len(pairs)} pairs")
     measured = Measured([pair for pair in pairs if pair.source != "translation"])
@@ -91,16 +95,16 @@ def _run_people(args: argparse.Namespace, out: Path) -> int:
     shipped = load_checker()
     note = {"seed": args.seed, "sample": args.sample, "pairs": int((measured.half == "fit").sum())}
     if args.write_table:
-        Path(args.write_table).write_text(
-            json.dumps(table_of(fitted, note), indent=2) + "\n", encoding="utf-8"
-        )
+        with writing(Path(args.write_table)):
+            Path(args.write_table).write_text(
+                json.dumps(table_of(fitted, note), indent=2) + "\n", encoding="utf-8"
+            )
     # Figures are those of the check that is shipped, unless this command just made it.
     checker = fitted if args.write_table else shipped
     if table_of(fitted, {}) != table_of(shipped, {}) and not args.write_table:
         to_stderr(
             "the weights fitted on these pairs differ from the shipped ones; the shipped ones are audited"
         )
-    rate_read = read_bad_rate(Path(args.readings)) if args.readings else None
     bad_rate = args.bad_rate if args.bad_rate is not None else BAD_RATE if rate_read is None else rate_read
     result: dict[str, Any] = people_figures(measured, checker, bad_rate, args.seed)
     to_stderr("translations and noise profiles")
@@ -111,15 +115,21 @@ def _run_people(args: argparse.Namespace, out: Path) -> int:
         "translations": translation_figures([p for p in pairs if p.source == "translation"], args.seed),
         "noise": noise_figures(pairs, args.seed),
     }
-    (out / "audit.json").write_text(dumps(result) + "\n", encoding="utf-8")
     report = people_report(result)
-    (out / "audit.md").write_text(report, encoding="utf-8")
+    _write(out, result, report)
     if args.docs:
-        replace_section(Path(args.docs), report)
+        with writing(Path(args.docs)):
+            replace_section(Path(args.docs), report)
     if args.plot:
         draw_audit(result["rates"], _scores(measured, checker), checker.threshold, out / "audit.svg")
     print(report)
     return 0
+
+
+def _write(out: Path, result: dict[str, Any], report: str) -> None:
+    with writing(out):
+        (out / "audit.json").write_text(dumps(result) + "\n", encoding="utf-8")
+        (out / "audit.md").write_text(report, encoding="utf-8")
 
 
 def _scores(measured: Measured, checker: Any) -> dict[str, list[float]]:
@@ -144,9 +154,9 @@ def _run_pack(args: argparse.Namespace, out: Path) -> int:
     if args.data_dir:
         human = human_profiles(human_pairs(read_questions(Path(args.data_dir))))["typed"]
     rows = pack_figures(pack, human, args.seed, args.sample)
-    (out / "audit.json").write_text(dumps({"operators": rows}) + "\n", encoding="utf-8")
-    report = pack_report(rows, Path(args.pack).name)
-    (out / "audit.md").write_text(report, encoding="utf-8")
+    # Operators and reasons are whatever the pack says.
+    report = escape(pack_report(rows, Path(args.pack).name))
+    _write(out, {"operators": rows}, report)
     if args.plot:
         draw_pack(rows, out / "audit.svg")
     print(report)

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from sago_harness.cli.variants import table
+from sago_harness.cli.variants import table, writing
 from sago_harness.data import Document
 from sago_harness.documents.identity import content_id
+from sago_harness.documents.read import parse_json
 from sago_harness.errors import SagoError
 
 
@@ -89,11 +90,12 @@ def _draw(args: argparse.Namespace) -> int:
         raise SagoError("no operator made a variant of these texts")
     items = [replace(item, item=args.prefix + item.item) for item in items]
     folder = Path(args.out)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "sheet.jsonl").open("w", encoding="utf-8") as file:
-        for item in items:
-            file.write(json.dumps([item.item, item.canonical, item.text], ensure_ascii=False) + "\n")
-    write_items(folder / "key.csv", items)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "sheet.jsonl").open("w", encoding="utf-8") as file:
+            for item in items:
+                file.write(json.dumps([item.item, item.canonical, item.text], ensure_ascii=False) + "\n")
+        write_items(folder / "key.csv", items)
     planted = sum(bool(item.planted) for item in items)
     print(f"{len(items)} pairs, {planted} of them with the meaning changed, texts {digest(items)}: {folder}")
     return 0
@@ -102,9 +104,13 @@ def _draw(args: argparse.Namespace) -> int:
 def _texts(path: Path, language: str) -> list[Document]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise SagoError(f"--texts {path} cannot be read: {error.strerror}") from error
-    texts = [json.loads(line) if line.startswith('"') else line for line in lines if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise SagoError(f"--texts {path} cannot be read: {error}") from error
+    texts = [
+        str(parse_json(line, f"--texts {path} line {number}")) if line.startswith('"') else line
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
     return [Document(content_id([text]), {"text": text}, language) for text in dict.fromkeys(texts)]
 
 
@@ -131,8 +137,9 @@ def _collect(args: argparse.Namespace) -> int:
     print(table(rows, numbers=[1, 2, 3, 4]))
     kappa = "not defined" if math.isnan(result.kappa) else f"{result.kappa:.3f}"
     summary = (
-        f"The readings ({' and '.join(names)}) agree on {result.agreement:.1%} of the meanings "
-        f"(Cohen's kappa {kappa}); "
+        f"The readings ({' and '.join(names)}) agree on {result.agreement:.1%} of the meanings"
+        + (", the planted changes among them," if result.planted else "")
+        + f" (Cohen's kappa {kappa}); "
         + (
             f"of {result.planted} planted changes they found {result.found[0]:.1%} and {result.found[1]:.1%}."
             if result.planted
@@ -143,8 +150,9 @@ def _collect(args: argparse.Namespace) -> int:
     if args.docs:
         from sago_harness.variants.audit.report import markdown, replace_section
 
-        replace_section(Path(args.docs), f"{markdown(rows, 4)}\n\n{summary}\n", "sample")
-    with Path(args.out).open("w", encoding="utf-8", newline="") as file:
+        with writing(Path(args.docs)):
+            replace_section(Path(args.docs), f"{markdown(rows, 4)}\n\n{summary}\n", "sample")
+    with writing(Path(args.out)), Path(args.out).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         head = [f"{name}: {what}" for name in names for what in ("same", "natural")]
         writer.writerow([*asdict(items[0]), *head])

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from sago_harness.errors import SagoError
-from sago_harness.report.changes import escape
+from sago_harness.report.changes import escape_line
 from sago_harness.variants.packs.packfile import Pack, open_pack
 from sago_harness.variants.packs.recheck import Finding, Rebuild, Recheck, recipe_of
 from sago_harness.variants.recipe import FOLDER, Recipe, load_recipe
@@ -40,20 +40,20 @@ def run(args: argparse.Namespace) -> int:
     """
     pack = open_pack(args.pack, check=False)
     manifest = pack.manifest
-    print(f"{args.pack}: {len(pack)} documents, {manifest.variants} variants, recipe {manifest.recipe}")
+    _say(f"{args.pack}: {len(pack)} documents, {manifest.variants} variants, recipe {manifest.recipe}")
     same = pack.found == manifest.sha256
-    print(f"hash: {'as stated' if same else f'found {pack.found}, the manifest says {manifest.sha256}'}")
+    _say(f"hash: {'as stated' if same else f'found {pack.found}, the manifest says {manifest.sha256}'}")
     found = 0 if same else 1
     found += _count(pack)
     recheck = Recheck(manifest, str(pack.path))
     found += _print("constraints", (finding for made in pack for finding in recheck.check(made)))
-    print(f"constraints: {recheck.checked} checked")
+    _say(f"constraints: {recheck.checked} checked")
     _tell([*dict.fromkeys(recheck.notes)])
     for reason, count in recheck.unchecked.items():
-        print(f"  not checked, {count} variants: {reason}")
+        _say(f"  not checked, {count} variants: {reason}")
     if args.rebuild:
         found += _rebuild(pack, args)
-    print("verified" if not found else f"{found} difference{'' if found == 1 else 's'}")
+    _say("verified" if not found else f"{found} difference{'' if found == 1 else 's'}")
     return 1 if found else 0
 
 
@@ -74,7 +74,8 @@ def _count(pack: Pack) -> int:
         if there != stated
     ]
     if differing:
-        print("counts:\n" + "\n".join(differing))
+        for line in ("counts:", *differing):
+            _say(line)
     return len(differing)
 
 
@@ -83,10 +84,10 @@ def _rebuild(pack: Pack, args: argparse.Namespace) -> int:
     rebuild = Rebuild(recipe, pack.manifest.seed)
     with use_rewriter(settings_from(args)):
         found = _print("rebuilt", (finding for made in pack for finding in rebuild.compare(made)))
-    print(f"rebuilt: {rebuild.rebuilt} variants")
+    _say(f"rebuilt: {rebuild.rebuilt} variants")
     _tell(notes)
     for reason, count in rebuild.unable.items():
-        print(f"  not rebuilt, {count} variants: {reason}")
+        _say(f"  not rebuilt, {count} variants: {reason}")
     return found
 
 
@@ -108,12 +109,17 @@ def _print(title: str, findings: Iterator[Finding]) -> int:
     count = 0
     for count, finding in enumerate(findings, start=1):
         if count <= _SHOWN:
-            print(escape(f"{title}: {finding.document}, {finding.variant}: {finding.text}"))
+            _say(f"{title}: {finding.document}, {finding.variant}: {finding.text}")
     if count > _SHOWN:
-        print(f"{title}: {count - _SHOWN} more")
+        _say(f"{title}: {count - _SHOWN} more")
     return count
+
+
+def _say(text: str) -> None:
+    """Print a line that a pack may have a part in; it cannot drive the terminal or add a line."""
+    print(escape_line(text))
 
 
 def _tell(notes: list[str]) -> None:
     for note in notes:
-        print(f"  {note}")
+        _say(f"  {note}")

@@ -63,26 +63,71 @@ def _jsonl(path: Path) -> Iterator[Row]:
 
 
 def _object(text: str, where: str) -> Row:
-    row = _parsed(text, where)
+    row = parse_json(text, where)
     if not isinstance(row, dict):
         raise SagoError(f"{where} is not a JSON object but {type(row).__name__}")
     return row
 
 
-def _parsed(text: str, where: str) -> Any:
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds, of any form.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    SagoError
+        If it cannot be read or is not JSON.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SagoError(f"{path} cannot be read: {error}") from error
+    return parse_json(text, str(path))
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Return what a JSON text holds.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        Names the text in messages.
+
+    Raises
+    ------
+    SagoError
+        If it is not JSON, or nested too deeply.
+
+    Examples
+    --------
+    >>> parse_json("[1,", "a.json")
+    Traceback (most recent call last):
+        ...
+    sago_harness.errors.SagoError: a.json is not JSON: Expecting value: line 1 column 4 (char 3)
+    """
     try:
         value = json.loads(text)
     except RecursionError as error:
         raise SagoError(f"{where} is nested too deeply: at most {_DEEPEST} levels are read") from error
     except ValueError as error:  # beside bad JSON, an integer of thousands of digits
         raise SagoError(f"{where} is not JSON: {error}") from error
-    if _deeper_than(value, _DEEPEST):
+    if is_deep(value):
         raise SagoError(f"{where} is nested too deeply: at most {_DEEPEST} levels are read")
     return json_safe(value)
 
 
-def _deeper_than(value: Any, levels: int) -> bool:
-    """Say whether lists and objects are nested deeper; level by level, so that nothing overflows."""
+def is_deep(value: Any, levels: int = _DEEPEST) -> bool:
+    """Say whether lists and objects are nested deeper; level by level, so that nothing overflows.
+
+    Examples
+    --------
+    >>> is_deep([[1]], levels=1), is_deep([[1]], levels=2)
+    (True, False)
+    """
     level = [value]
     for _ in range(levels + 1):
         level = [
@@ -97,7 +142,7 @@ def _deeper_than(value: Any, levels: int) -> bool:
 
 
 def _json(path: Path) -> Iterator[Row]:
-    data = _parsed(path.read_text(encoding="utf-8-sig"), str(path))
+    data = parse_json(path.read_text(encoding="utf-8-sig"), str(path))
     if isinstance(data, dict):
         lists = [value for value in data.values() if isinstance(value, list)]
         data = lists[0] if len(lists) == 1 else data

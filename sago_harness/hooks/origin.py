@@ -12,6 +12,7 @@ from sago_harness.errors import SagoError
 from sago_harness.hooks.dataset import brought_families
 from sago_harness.hooks.spec import TaskSpec
 from sago_harness.jsonsafe import clean_text
+from sago_harness.logs import warn_once
 from sago_harness.variants.base import OTHER_FAMILIES, SCORED_FAMILIES
 from sago_harness.variants.features import FEATURES
 from sago_harness.variants.operators import OPERATORS
@@ -128,6 +129,11 @@ class FromPack:
             asked = load_recipe(spec.recipe)
             wanted["recipe"] = f"{asked.name}.{asked.version}"
             found["recipe"] = manifest.recipe
+        if spec.seed != manifest.seed:
+            warn_once(
+                f"task {spec.task!r}: the variants of pack {pack.path} were made with seed {manifest.seed}; "
+                f"variant_seed={spec.seed} chooses documents and partners only"
+            )
         if spec.negatives and not manifest.negatives:
             raise SagoError(
                 f"task {spec.task!r}: pack {pack.path} was built without negative controls: "
@@ -137,7 +143,8 @@ class FromPack:
             if found[kind] != value:
                 raise SagoError(
                     f"task {spec.task!r}: pack {pack.path} was built for {kind} {found[kind]}, this run has "
-                    f"{kind} {value}; build a pack for it: sago variants build {spec.task} --out FILE"
+                    f"{kind} {value}; build a pack for it: sago variants build {spec.task} "
+                    f"--recipe {spec.recipe} --out FILE"
                 )
 
     def families(self, language: str) -> dict[str, int]:

@@ -74,6 +74,17 @@ def escape(text: str) -> str:
     return "".join(char if char == "\n" or _seen(char) else _code(char) for char in text)
 
 
+def escape_line(text: str) -> str:
+    r"""Return a text in one line in which every character can be seen.
+
+    Examples
+    --------
+    >>> escape_line("a\nb\x1b[31m")
+    'a\\nb\\x1b[31m'
+    """
+    return escape(text).replace("\n", "\\n")
+
+
 def _seen(char: str) -> bool:
     category = unicodedata.category(char)
     # The ideographic space is the ordinary one of Chinese text; the others are blank letters.

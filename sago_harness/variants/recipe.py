@@ -17,6 +17,7 @@ from sago_harness.variants.constraints import CONSTRAINTS
 from sago_harness.variants.needs import missing
 from sago_harness.variants.operators import OPERATORS
 from sago_harness.variants.phrases import table_hash
+from sago_harness.variants.recipe_file import plain, read_yaml, scalar
 
 FOLDER = Path(__file__).parent / "recipes"
 #: What is kept: byte-identical, or left alone by generators and forgiven small edits.
@@ -216,7 +217,7 @@ def load_recipe(name_or_path: str | Path) -> Recipe:
         if path.suffix in (".yaml", ".yml"):
             raise SagoError(f"recipe file {path} does not exist")
         raise unknown("recipe", str(name_or_path), builtin)
-    return parse_recipe(_read_yaml(path), str(path.name if path in builtin.values() else path))
+    return parse_recipe(read_yaml(path), str(path.name if path in builtin.values() else path))
 
 
 def parse_recipe(content: object, where: str) -> Recipe:
@@ -246,8 +247,8 @@ def parse_recipe(content: object, where: str) -> Recipe:
     _check_unique(entries, where)
     return _sealed(
         Recipe(
-            name=str(content["name"]),
-            version=str(content["version"]),
+            name=scalar(content, "name", where),
+            version=scalar(content, "version", where),
             families=(),
             entries=entries,
             rules=rules,
@@ -258,29 +259,35 @@ def parse_recipe(content: object, where: str) -> Recipe:
 
 
 def _chosen(content: Mapping[Any, Any], key: str, where: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    chosen = tuple(str(item) for item in _items(content, key, where, list(known)))
+    kind = "level" if key == "levels" else key
+    items = _items(content, key, where, list(known))
+    chosen = tuple(plain(item, f"recipe {where}: a {kind}") for item in items)
     for item in chosen:
         if item not in known:
-            raise unknown("level" if key == "levels" else key, item, known, f"recipe {where}")
+            raise unknown(kind, item, known, f"recipe {where}")
     return chosen
 
 
 def _parse_rule(item: object, where: str) -> Rule:
     """Read a constraint: its name, or an object with the name and its options."""
     if not isinstance(item, Mapping):
-        CONSTRAINTS.load(str(item), f"recipe {where}")
-        return Rule(str(item))
+        item = {"constraint": item}
     if "constraint" not in item:
         raise SagoError(f"recipe {where}: a constraint with options lacks 'constraint', its name")
-    name = str(item["constraint"])
+    name = scalar(item, "constraint", where)
     constraint = CONSTRAINTS.load(name, f"recipe {where}")
     known = tuple(inspect.signature(constraint).parameters)
     options = {key: value for key, value in item.items() if key != "constraint"}
     for key, value in options.items():
         if key not in known:
-            raise unknown(f"option of constraint {name!r}", str(key), known, f"recipe {where}")
+            shown = plain(key, f"recipe {where}: an option of constraint {name!r}")
+            raise unknown(f"option of constraint {name!r}", shown, known, f"recipe {where}")
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise SagoError(f"recipe {where}: {key}={value!r} of constraint {name!r} is no number or text")
+            raise SagoError(f"recipe {where}: {key} of constraint {name!r} is no number or text")
+    try:
+        constraint(**options)
+    except SagoError as error:
+        raise SagoError(f"recipe {where}: {error}") from error
     return Rule(name, tuple(sorted(options.items())))
 
 
@@ -297,12 +304,19 @@ def _parse_entry(item: object, where: str) -> Entry:
     _check_keys(item, _ENTRY_KEYS, f"recipe {where}")
     if "operator" not in item:
         raise SagoError(f"recipe {where} lacks 'operator'")
-    name = str(item["operator"])
+    name = scalar(item, "operator", where)
     operator = OPERATORS.load(name, f"recipe {where}")
     strength, position = item.get("strength"), item.get("position")
-    if isinstance(strength, bool) or not isinstance(strength, int | float | None):
-        raise SagoError(f"recipe {where}: strength {strength!r} is not a number")
-    languages = tuple(str(code) for code in _items(item, "languages", where, list(operator.languages)))
+    if strength is not None:
+        shown = scalar(item, "strength", where)
+        if isinstance(strength, bool) or not isinstance(strength, int | float):
+            raise SagoError(f"recipe {where}: strength {shown!r} is not a number")
+    if position is not None:
+        position = scalar(item, "position", where)
+    languages = tuple(
+        plain(code, f"recipe {where}: a language")
+        for code in _items(item, "languages", where, list(operator.languages))
+    )
     for language in languages:
         if language not in operator.languages:
             raise unknown(f"language of operator {name!r}", language, operator.languages, f"recipe {where}")
@@ -337,7 +351,7 @@ def _check_unique(entries: Iterable[Entry], where: str) -> None:
 def _check_keys(content: Mapping[Any, Any], known: tuple[str, ...], where: str) -> None:
     for key in content:
         if key not in known:
-            raise unknown("key", key, known, where)
+            raise unknown("key", plain(key, f"{where}: a key"), known, where)
 
 
 def _items(content: Mapping[Any, Any], key: str, where: str, default: list[Any] | None = None) -> list[Any]:
@@ -349,16 +363,6 @@ def _items(content: Mapping[Any, Any], key: str, where: str, default: list[Any] 
 
 def _kind(value: object) -> str:
     return "empty" if value in (None, [], "") else f"of type {type(value).__name__}"
-
-
-def _read_yaml(path: Path) -> object:
-    import yaml
-
-    try:
-        content: object = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise SagoError(f"recipe file {path} cannot be read: {' '.join(str(error).split())}") from error
-    return content
 
 
 def _digest(recipe: Recipe) -> str:

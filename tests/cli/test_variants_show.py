@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sago_harness.cli.variants import table
 from sago_harness.data import Document, Reject, Variant, VariantSet
 from sago_harness.report.changes import show_changes, wants_colour
 from sago_harness.variants.packs.pack import Manifest
@@ -84,6 +85,25 @@ def test_hostile_text_cannot_drive_the_terminal(sago: Sago, tmp_path: Path) -> N
         assert not set(done.out + done.err) & set("\x1b\x07\u202e\u200b\r\x9b"), words
         if words[0] == "show":
             assert "\\x1b[2J" in done.out
+
+
+def test_hostile_names_cannot_drive_the_terminal_in_an_error_or_a_report(sago: Sago, tmp_path: Path) -> None:
+    document = Document(HOSTILE + "\n", {"q": "Who?"})
+    variants = (
+        Variant("canonical", "canonical", "", document.fields),
+        Variant("x", "structure", HOSTILE, {"q": "Who??"}),
+    )
+    path = tmp_path / "p.jsonl"
+    write_pack(path, Manifest("t", "1", "r.1", "00", 1), [VariantSet(document, variants)])
+    done = sago("variants", "show", str(path), "nosuch")
+    assert done.status == 2
+    assert "it has a\\x1b]0;title" in done.error
+    audited = sago("variants", "audit", str(path), "--out", str(tmp_path / "audit"))
+    assert audited.status == 0
+    for text in (done.err, audited.out, (tmp_path / "audit" / "audit.md").read_text("utf-8")):
+        assert not set(text) & set("\x1b\x07\u202e\u200b\r\x9b")
+    assert table([("operator",), (HOSTILE,)]).count("\n") == 1
+    assert "\x1b" not in table([(HOSTILE,)])
 
 
 class Terminal(io.StringIO):

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,54 @@ def test_a_constraint_that_cannot_be_checked_is_told_and_counted(
     assert done.status == 0
     variants = open_pack(pack).manifest.variants
     assert f"not checked, {variants} variants: length: missing library no_such_library" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"upper": "x"}, "constraint 'length': upper must be a number"),
+        ({"uper": 1}, "options of constraint 'length'"),
+        ({"lower": float("nan")}, "constraint 'length': lower must be a number"),
+    ],
+)
+def test_a_manifest_with_options_that_no_constraint_takes_is_bad_input(
+    sago: Sago, pack: Path, options: dict[str, Any], told: str
+) -> None:
+    head, _, body = pack.read_text("utf-8").partition("\n")
+    manifest = json.loads(head)
+    rule = next(rule for rule in manifest["constraints"] if rule["name"] == "length")
+    rule["options"] = options
+    pack.write_text(json.dumps(manifest) + "\n" + body, encoding="utf-8")
+    done = sago("variants", "verify", str(pack))
+    assert done.status == 2
+    assert told in done.error
+
+
+def test_what_a_manifest_says_cannot_drive_the_terminal_or_add_a_line(sago: Sago, pack: Path) -> None:
+    manifest = open_pack(pack).manifest
+    body = pack.read_bytes().partition(b"\n")[2]
+    hostile = "quick\x1b[31m\nverified"
+    altered = replace(manifest, recipe=hostile, operators={**manifest.operators, hostile: 1})
+    altered = altered.sealed(hashlib.sha256(body).hexdigest())
+    pack.write_bytes(json.dumps(altered.as_dict()).encode() + b"\n" + body)
+    done = sago("variants", "verify", str(pack))
+    assert "recipe quick\\x1b[31m\\nverified\n" in done.out
+    assert "\x1b" not in done.out
+    assert done.out.count("\nverified") == 1, "the last line alone"
+    done = sago("variants", "verify", str(pack), "--rebuild")
+    assert "was built with recipe quick\\x1b[31m\\nverified" in done.error
+    assert "\x1b" not in done.err
+
+
+def test_an_operators_name_in_a_note_is_escaped(sago: Sago, pack: Path) -> None:
+    manifest = open_pack(pack).manifest
+    body = pack.read_bytes().partition(b"\n")[2]
+    altered = replace(manifest, operators={**manifest.operators, "pol\x1b[31mx": 1})
+    altered = altered.sealed(hashlib.sha256(body).hexdigest())
+    pack.write_bytes(json.dumps(altered.as_dict()).encode() + b"\n" + body)
+    done = sago("variants", "verify", str(pack), "--rebuild")
+    assert "operator pol\\x1b[31mx: version 1 in the pack, none here" in done.out
+    assert "\x1b" not in done.out
 
 
 def test_a_torn_pack_is_bad_input(sago: Sago, pack: Path) -> None:

@@ -21,7 +21,13 @@ from sago_harness.variants.audit.pairs import Pair, sample_clusters
 from sago_harness.variants.audit.people import Measured, collect_pairs, fit_checker, read_bad_rate
 from sago_harness.variants.audit.profile import divergence, edits_of, make_profile
 from sago_harness.variants.audit.report import BEGIN, END, replace_section
-from sago_harness.variants.audit.sources import Question, read_questions
+from sago_harness.variants.audit.sources import (
+    Question,
+    human_pairs,
+    pattern_pairs,
+    read_questions,
+    translation_pairs,
+)
 from sago_harness.variants.audit.words import read_words
 from sago_harness.variants.base import Passage
 from sago_harness.variants.build import build
@@ -282,6 +288,9 @@ def test_the_rate_of_bad_variants_comes_from_honest_rows(tmp_path):
         )
     assert read_bad_rate(path) == 0.5
     assert read_bad_rate(tmp_path / "none.csv") is None
+    path.write_bytes(b"item,planted\n\xff\n")
+    with pytest.raises(SagoError, match=r"readings\.csv cannot be read"):
+        read_bad_rate(path)
 
 
 def test_a_generated_section_leaves_the_prose(tmp_path):
@@ -314,12 +323,103 @@ def test_a_pack_is_counted_by_operator():
     assert all(row["profile"]["n"] == row["made"] for row in noise)
 
 
+def test_a_sample_of_a_pack_is_no_run_of_its_first_documents():
+    """The first twenty of forty documents have their number changed, the others are label variants."""
+    from sago_harness.data import Document, Variant, VariantSet
+
+    def one(number):
+        fields = {"q": f"Who won race {number} in the town?"}
+        changed = {"q": f"Who won race {number + (number < 60)} in the town?!"}
+        variants = (
+            Variant("canonical", "canonical", "", fields),
+            Variant("x", "structure", "x", changed),
+        )
+        return VariantSet(Document(str(number), fields), variants)
+
+    sets = [one(number) for number in range(40, 80)]
+    assert pack_figures(sets, None, 0)[0]["doubted"] == 0.5
+    drawn = {seed: pack_figures(sets, None, seed, sample=10)[0] for seed in range(20)}
+    assert {row["judged"] for row in drawn.values()} == {10}
+    # Ten of forty, half of them bad: five on average, and the mean of twenty draws within .1 of a half.
+    assert 0.4 < sum(row["doubted"] for row in drawn.values()) / 20 < 0.6
+    assert len({row["doubted"] for row in drawn.values()}) > 1
+    backwards = pack_figures(sets[::-1], None, 3, sample=10)[0]
+    assert backwards["doubted"] == drawn[3]["doubted"]
+
+
+def publish(folder, name, content):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+
+
+SQUAD = {
+    "data": [
+        {
+            "title": "t",
+            "paragraphs": [{"context": "c", "qas": [{"id": "a", "question": "Who?", "answers": []}]}],
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("disfl_qa/dev.json", b'{"a": ', "is not JSON"),
+        ("disfl_qa/dev.json", b"\xff", "cannot be read"),
+        ("disfl_qa/dev.json", b"[" * 100_000, "nested too deeply"),
+        ("disfl_qa/dev.json", {"a": {"original": "Who?"}}, "is not as published: lacks 'disfluent'"),
+        ("disfl_qa/dev.json", {"b": {"original": "Who?"}}, "is not as published: lacks 'disfluent'"),
+        ("disfl_qa/dev.json", {"b": {"original": None, "disfluent": "x"}}, "is not as published"),
+        ("disfl_qa/dev.json", [1], "is not as published"),
+        ("noiseqa/xquad-keyboard-natural.json", {"data": []}, "is not as published: lacks 'a'"),
+        ("noiseqa/xquad-keyboard-natural.json", {"data": [{"title": "t"}]}, "lacks 'paragraphs'"),
+        ("noiseqa/xquad-keyboard-natural.json", 7, "is not as published"),
+    ],
+)
+def test_malformed_data_of_the_audit_is_told_in_one_line(tmp_path, name, content, told):
+    for file in ("xquad-context-en-question-en", "xquad-keyboard-natural", "xquad-asr-natural"):
+        publish(tmp_path, f"noiseqa/{file}.json", SQUAD)
+    publish(tmp_path, "disfl_qa/dev.json", {"a": {"original": "Who?", "disfluent": "Where no who?"}})
+    (question,) = read_questions(tmp_path)
+    assert (question.published, question.disfluent) == ("Who?", "Where no who?")
+    publish(tmp_path, name, content)
+    with pytest.raises(SagoError, match=told) as error:
+        read_questions(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_malformed_patterns_and_translations_are_told_in_one_line(tmp_path):
+    publish(tmp_path, "pararel/patterns/P1.jsonl", b'{"pattern": "[X] is in [Y]."}\n{"patern": 1}\n')
+    with pytest.raises(SagoError, match=r"P1\.jsonl is not as published: lacks 'pattern'"):
+        pattern_pairs(tmp_path, 0)
+    publish(tmp_path, "pararel/patterns/P1.jsonl", b'{"pattern": "[X] is in [Y]."}\n')
+    publish(tmp_path, "pararel/tuples/P1.jsonl", b'{"sub_label": 3, "obj_label": "Rome"}\n')
+    with pytest.raises(SagoError, match="int where a text should be"):
+        pattern_pairs(tmp_path, 0)
+    for language in ("en", "de", "es", "fr"):
+        publish(tmp_path, f"mgsm/mgsm_{language}.tsv", b"Two?\t2\n")
+    with pytest.raises(SagoError, match="or have one line"):
+        translation_pairs(tmp_path, 0)
+
+
 def test_clusters_are_paragraphs_and_never_in_both_halves(shared_data):
     questions = read_questions(shared_data)
     pairs = collect_pairs(shared_data, seed=0, sample=20)
-    halves = {}
-    for one in pairs:
-        assert halves.setdefault(one.cluster, one.half) == one.half
+    halves = {half: {one.canonical for one in pairs if one.half == half} for half in ("fit", "test")}
+    assert len(halves["fit"]) > 50
+    assert len(halves["test"]) > 50
+    assert not halves["fit"] & halves["test"]
+    # As published: all questions of a paragraph, in whatever version, fall into one half.
+    found = {}
+    for one in human_pairs(questions):
+        found.setdefault(one.canonical, set()).add(one.half)
+    squad = json.loads((shared_data / "noiseqa" / "xquad-context-en-question-en.json").read_text("utf-8"))
+    for article in squad["data"]:
+        for paragraph in article["paragraphs"]:
+            asked = [row["question"].strip() for row in paragraph["qas"]]
+            assert len(set().union(*(found.get(text, set()) for text in asked))) == 1
     assert {"typed", "spoken", "disfluent", "pattern", "translation", "published"} <= {
         one.source for one in pairs
     }
@@ -349,4 +449,7 @@ def test_the_command_writes_tables_and_a_figure(shared_data, tmp_path, capsys):
     assert result["pairs"]["fit"] > 0
     assert (out / "audit.svg").read_text().startswith("<?xml")
     assert main([*arguments[:-1], "--bad-rate", "2"]) == 2
+    capsys.readouterr()
+    assert main([*arguments[:-2], "2", "--write-table", "/nowhere/t.json"]) == 2
+    assert "/nowhere/t.json cannot be written: No such file" in capsys.readouterr().err
     assert main(["variants", "audit", "--out", str(out)]) == 2

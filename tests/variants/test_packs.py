@@ -256,6 +256,31 @@ def test_an_altered_pack_is_refused_with_what_differs(
     assert str(pack) in str(error.value)
 
 
+RULE = {"name": "length", "version": 1, "options": {}}
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (
+            {"constraints": [{**RULE, "options": {"upper": [1]}}]},
+            "option of constraint 'length' is no number",
+        ),
+        ({"constraints": [{**RULE, "options": 3}]}, "lacks name, version or options"),
+        ({"extra_constraints": [{"variant": 3, "languages": 4, "constraints": 5}]}, "extra constraint"),
+        ({"extra_constraints": [{"variant": "x", "languages": 4, "constraints": []}]}, "extra constraint"),
+        ({"extra_constraints": [{"variant": 3, "languages": [], "constraints": []}]}, "extra constraint"),
+        ({"rewriter": json.loads('{"a":' * 300 + "1" + "}" * 300)}, "nested too deeply"),
+    ],
+)
+def test_a_manifest_that_was_tampered_with_is_refused(pack: Path, edit: dict[str, Any], told: str) -> None:
+    head, _, body = pack.read_bytes().partition(b"\n")
+    pack.write_bytes(json.dumps({**json.loads(head), **edit}).encode() + b"\n" + body)
+    with pytest.raises(SagoError, match=told) as error:
+        open_pack(pack, check=False)
+    assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"\n", b"\xff\xfe\x00", b'{"prompt": "Who?"}\n', b"[1]\n", b"PK\x03\x04", b"[" * 100_000],
@@ -285,6 +310,9 @@ def test_a_pack_that_is_not_there_and_a_document_that_is_not_in_it(tmp_path: Pat
         (b'"family":"structure",', b"", "lacks 'family'"),
         (b'"q":"Q: Who?"', b'"p":"Q: Who?"', "has the fields p, the document q"),
         (b'"length":1.5', b'"length":"long"', "the value of check 'length' is no number"),
+        (b'"length":1.5', b'"length":1' + b"0" * 400, "the value of check 'length' is no number"),
+        (b'"strength":null', b'"strength":1' + b"0" * 400, "'strength' is no number"),
+        (b'"keep":[]', b'"keep":[["a"]]', "'keep' must hold texts"),
         (b'"id":"label"', b'"id":"canonical"', "has variant 'canonical' twice"),
         (b'"q":"Who?"', b'"q":["Who?"]', "'fields' must hold texts"),
     ],

@@ -204,6 +204,15 @@ def test_a_file_of_another_format_is_told_in_one_line(noiseqa: Path) -> None:
         reader("noiseqa").rows(noiseqa)
 
 
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a": ', b"\xff", b"7", b'{"a": {"original": 1}}'])
+def test_a_malformed_file_of_disfl_qa_is_told_in_one_line(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_bytes(content)
+    with pytest.raises(SagoError) as caught:
+        reader("disfl_qa").rows(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 #: Documents, and variants by operator, counted over the published files.
 PUBLISHED = {
     "noiseqa": (1190, {"typed": 594, "spoken": 1190}),

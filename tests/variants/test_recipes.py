@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -111,6 +112,86 @@ def test_a_wrong_recipe_is_answered_in_one_line(tmp_path, content, message):
         load_recipe(write(tmp_path, content))
     assert "\n" not in str(caught.value)
     assert "mine.yaml" in str(caught.value)
+
+
+PLAIN = "version: 1\nvariants: [{operator: label}]\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a: &a [x, x]\nname: *a\n" + PLAIN, "an alias .* is not read"),
+        ("&x\nname: *x\n" + PLAIN, "an alias .* is not read"),
+        ("name: x\nversion: 1\nvariants: &v [*v]\n", "an alias .* is not read"),
+        ("name: " + "[" * 3000 + "]" * 3000 + "\n" + PLAIN, "nested too deeply"),
+        ("name: 2020-99-99\n" + PLAIN, "cannot be read: month must be"),
+        ("name: x\nversion: " + "9" * 5000 + "\nvariants: [{operator: label}]\n", "cannot be read"),
+        ("name: x\n" + PLAIN + "#" * 300_000, "is too large: at most 256 KiB"),
+        ("name: [x]\n" + PLAIN, "'name' must be a text or a number, it is of type list"),
+        ("name: x\nversion: {a: 1}\nvariants: [{operator: label}]\n", "'version' must be a text"),
+        ("name: x\nversion: 1\nvariants: [{operator: [label]}]\n", "'operator' must be a text"),
+        (
+            "name: x\nversion: 1\nvariants: [{operator: label, languages: [[en]]}]\n",
+            "a language must be a text",
+        ),
+        ("name: x\nversion: 1\nvariants: [{operator: label, position: [a]}]\n", "'position' must be a text"),
+        ("name: x\nversion: 1\nvariants: [{operator: label, strength: [1]}]\n", "'strength' must be a text"),
+        ("name: x\n" + PLAIN + "levels: [[literal]]\n", "a level must be a text"),
+        ("name: x\n" + PLAIN + "constraints: [[changed]]\n", "'constraint' must be a text"),
+        (f"name: x\nversion: 1\nvariants: [{{operator: {'x' * 5000}}}]\n", "is longer than 200 characters"),
+        (f"name: x\n{PLAIN}{'y' * 900}: 1\n", "is longer than 200 characters"),
+    ],
+)
+def test_a_hostile_recipe_is_answered_in_one_short_line(tmp_path, content, message):
+    with pytest.raises(SagoError, match=message) as caught:
+        load_recipe(write(tmp_path, content))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def test_a_few_lines_of_aliases_do_not_fill_the_memory(tmp_path):
+    """Written out, the last name would hold nine to the ninth texts."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    start = time.monotonic()
+    with pytest.raises(SagoError, match="an alias"):
+        load_recipe(write(tmp_path, "\n".join([*lines, "name: *a8\n"]) + PLAIN))
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("constraint", "message"),
+    [
+        ("length, lower: abc", "lower must be a number of at least 0"),
+        ("length, lower: .nan", "lower must be a number of at least 0"),
+        ("length, upper: .inf", "upper must be a number of at least 0"),
+        ("length, upper: -1", "upper must be a number of at least 0"),
+        (f"length, upper: 1{'0' * 400}", "upper must be a number of at least 0"),
+        ("length, lower: 5", "upper 4 is under lower 5"),
+        ("length, allowance: -1", "allowance must be a number of at least 0"),
+        ("edits, maximum: 7", "maximum must be a number from 0 to 1"),
+        ("similarity, encoder: 3", "encoder must be a text"),
+        ("similarity, minimum: 1.1", "minimum must be a number from -1 to 1"),
+        ("language, minimum: .nan", "minimum must be a number from 0 to 1"),
+        ("entailment, model: 3", "model must be a text"),
+        ("entailment", "needs a local NLI model"),
+    ],
+)
+@pytest.mark.parametrize("place", ["recipe", "variant"])
+def test_a_wrong_option_of_a_constraint_is_told_when_the_recipe_is_read(tmp_path, constraint, message, place):
+    rules = f"constraints: [{{constraint: {constraint}}}]"
+    if place == "recipe":
+        content = f"name: x\n{PLAIN}{rules}\n"
+    else:
+        content = f"name: x\nversion: 1\nvariants: [{{operator: label, {rules}}}]\n"
+    with pytest.raises(SagoError, match=f"mine.yaml.*: constraint .*{message}") as caught:
+        load_recipe(write(tmp_path, content))
+    assert "\n" not in str(caught.value)
+
+
+def test_options_at_their_bounds_are_taken(tmp_path):
+    rules = "constraints: [{constraint: length, lower: 0, upper: 0}, {constraint: edits, maximum: 1}]\n"
+    assert load_recipe(write(tmp_path, f"name: x\n{PLAIN}{rules}")).constraints == ("length", "edits")
 
 
 def test_a_recipe_that_does_not_exist():

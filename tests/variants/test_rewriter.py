@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import random
+import socket
 import subprocess
 import sys
 import threading
@@ -383,6 +384,34 @@ def test_a_line_that_was_cut_loses_itself_only(tmp_path, cut):
     assert again.get("c") == Written("C")
 
 
+def test_a_short_placeholder_of_a_key_may_stand_in_an_answer(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with serving(said("Is there none?")) as (address, _):
+        assert ask(address) == "Is there none?"
+
+
+@pytest.mark.parametrize("how", ["emptied", "removed", "replaced"])
+def test_a_cache_that_is_emptied_while_it_is_open_is_begun_anew(tmp_path, how):
+    path = tmp_path / "cache.jsonl"
+    cache = Cache(path)
+    cache.put("a", Written("A"), "{}")
+    if how == "emptied":
+        path.write_bytes(b"")
+    elif how == "removed":
+        path.unlink()
+    else:
+        # As large or larger: its size does not tell.
+        other = tmp_path / "other.jsonl"
+        Cache(other).put("o", Written("O" * 500), "{}")
+        other.replace(path)
+    cache.put("b", Written("B"), "{}")
+    cache.put("a", Written("A2"), "{}")
+    again = Cache(path)
+    assert {name: again.get(name) for name in "ab"} == {"a": Written("A2"), "b": Written("B")}
+    assert cache.get("a") == Written("A2")
+    assert again.get("o") == (Written("O" * 500) if how == "replaced" else None)
+
+
 @pytest.mark.parametrize("maker", ["{}", "x", "[]", '{"writer": 1, "prompts": 1}'])
 def test_a_cache_that_does_not_say_who_wrote_it_is_one_line(tmp_path, maker):
     path = tmp_path / "cache.jsonl"
@@ -447,11 +476,7 @@ def serving(*replies):
                 self.send_header(name, value)
             self.end_headers()
             with contextlib.suppress(OSError):  # the client had enough
-                # Bytes of a class of their own are sent one by one, each after a pause.
-                for part in [content] if type(content) is bytes else map(chr, content):
-                    self.wfile.write(part if part is content else part.encode())
-                    if part is not content:
-                        time.sleep(0.05)
+                self.wfile.write(content)
 
         def log_message(self, *_):
             pass
@@ -502,6 +527,14 @@ def test_without_a_key_no_header_is_sent(monkeypatch):
     with serving(said("Who?")) as (address, seen):
         ask(address)
     assert "Authorization" not in seen[0][1]
+
+
+def test_a_key_in_the_place_of_its_variables_name_is_not_repeated():
+    with serving((401, b"", {})) as (address, _), pytest.raises(SagoError) as error:
+        # It could be a name, but no such variable is set.
+        ask(address, options=",key=gsk_verysecret1234")
+    assert "names an environment variable that is not set" in str(error.value)
+    assert "gsk_verysecret" not in str(error.value)
 
 
 def test_another_variable_can_hold_the_key(monkeypatch):
@@ -574,14 +607,47 @@ def test_an_endpoint_that_is_not_there_is_one_line():
     assert waits == [1, 2, 4, 8]
 
 
-def test_an_answer_that_drips_is_given_up():
-    class Drips(bytes):
-        """Is written a byte at a time, far longer than the time-out in all but never idle that long."""
+@contextmanager
+def dripping(head, drop):
+    """Serve a head and then drops, one every 50 ms: longer than the time-out, never idle that long."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
 
-    with serving((200, Drips(b" " * 40), {})) as (address, seen), pytest.raises(SagoError) as error:
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = server.accept()
+                    threading.Thread(target=drip, args=(client,), daemon=True).start()
+
+        def drip(client):
+            with client, contextlib.suppress(OSError):
+                client.recv(65536)
+                client.sendall(head)
+                for _ in range(100):
+                    client.sendall(drop)
+                    time.sleep(0.05)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+
+
+@pytest.mark.parametrize(
+    ("head", "drop", "words", "calls"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n", b" ", "(TimeoutError), 5 times", CALLS),
+        (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"a", "(TimeoutError), 5 times", CALLS),
+        (b"HTTP/1.1 200 OK\r\n", b"X-Slow: a\r\n", "(TimeoutError), 5 times", CALLS),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n", "(TimeoutError), 5 times", CALLS),
+        (b"HTTP/1.1 400 Bad\r\nContent-Length: 9000\r\n\r\n", b" ", "answered HTTP 400", 1),
+    ],
+    ids=["body", "header", "headers", "continue", "error body"],
+)
+def test_an_answer_that_drips_is_given_up(head, drop, words, calls):
+    start = time.monotonic()
+    with dripping(head, drop) as address, pytest.raises(SagoError) as error:
         ask(address, options=",timeout=0.2")
-    assert "(TimeoutError), 5 times" in one_line(error)
-    assert len(seen) == CALLS
+    assert words in one_line(error)
+    # A server that is waited for takes 5 seconds for one call.
+    assert time.monotonic() - start < calls * 0.2 + 2
 
 
 @pytest.mark.parametrize(
@@ -614,7 +680,10 @@ def test_a_key_with_a_line_break_is_not_quoted(monkeypatch):
         ("https://user:sk-secret@example.org/v1,model=m", "no user, password"),
         ("https://example.org/v1?key=sk-secret,model=m", "no user, password"),
         ("https://example.org/v1", "lacks its model"),
-        ("https://example.org/v1,model=m,timeout=never", "timeout='never'"),
+        ("https://example.org/v1,model=m,timeout=sk-secret", "timeout= is not a number of seconds"),
+        ("https://example.org/v1,model=m,key=sk-secret", "key= takes the name of an environment variable"),
+        ("https://example.org/v1,model=m,sk-secret", "unknown option in --rewriter endpoint"),
+        ("https://example.org/v1,model=m,sk-secret=x", "unknown option in --rewriter endpoint"),
         ("https://example.org/v1,model=m,modle=x", "did you mean model?"),
         ("https://exa mple.org/v1,model=m", "must be https://host"),
         ("https://example.org:port/v1,model=m", "cannot be read"),
@@ -634,14 +703,17 @@ def test_a_wrong_spec_is_one_line(spec, words):
 
 def test_the_key_is_in_no_cache_and_no_description(tmp_path):
     cache = tmp_path / "cache.jsonl"
+    quoted = said(f"Who was it that wrote the novel {KEY.upper()}?")
     with (
-        serving(said("Who was it that wrote the novel?")) as (address, _),
+        serving(quoted, said("Who was it that wrote the novel?")) as (address, seen),
         use_rewriter(RewriterSettings(f"{address},model=small", cache)),
     ):
         assert free(WHO) == "Who was it that wrote the novel?"
         assert KEY not in json.dumps(describe())
         assert describe()["writer"] == f"endpoint:{address}#small"
-    assert KEY not in cache.read_text()
+    assert len(seen) == 2
+    assert "the answer quotes the key" in cache.read_text()
+    assert KEY not in cache.read_text().lower()
     with use_rewriter(RewriterSettings(cache=cache)):
         assert free(WHO) == "Who was it that wrote the novel?"
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -41,10 +42,15 @@ def test_the_sheet_says_nothing_about_its_pairs():
 
 
 def test_a_planted_pair_differs_in_more_than_the_operator_does():
+    """A label and extra blanks leave all words in order; a planted change does not."""
+    read = {"honest": 0, "planted": 0}
     for item in sheet():
-        assert item.text != item.canonical
-        if item.planted:
-            assert item.planted.startswith("change_")
+        if item.operator in ("label", "spaces"):
+            before, after = (re.findall(r"\w+", text) for text in (item.canonical, item.text))
+            assert (after[-len(before) :] == before) == (not item.planted), item
+            read["planted" if item.planted else "honest"] += 1
+    assert read["honest"] == 32
+    assert read["planted"] >= 4
 
 
 def test_the_same_seed_draws_the_same_sheet():
@@ -88,6 +94,28 @@ def test_key_and_judgements_come_back_as_written(tmp_path):
         read_judgements(tmp_path / "a.tsv")
 
 
+def test_a_sheet_of_nothing_has_a_key_with_its_head(tmp_path):
+    write_items(tmp_path / "key.csv", [])
+    assert read_items(tmp_path / "key.csv") == []
+    with pytest.raises(SagoError, match="no item of the key is in both readings"):
+        judge([], {}, {})
+
+
+@pytest.mark.parametrize("read", [read_items, read_judgements])
+def test_a_file_that_is_absent_or_no_text_is_told_in_one_line(tmp_path, read):
+    (tmp_path / "bad").write_bytes(b"\xff\xfe\n")
+    for name in ("bad", "none"):
+        with pytest.raises(SagoError, match=f"{name} cannot be read") as error:
+            read(tmp_path / name)
+        assert "\n" not in str(error.value)
+
+
+def test_a_key_with_a_short_row_is_no_key(tmp_path):
+    (tmp_path / "key.csv").write_text("item,operator,variant,language,document,canonical,text,planted\n1,x\n")
+    with pytest.raises(SagoError, match="has no column 'variant'"):
+        read_items(tmp_path / "key.csv")
+
+
 def test_the_command_draws_and_collects(tmp_path, capsys):
     (tmp_path / "en.txt").write_text("\n".join(TEXTS) + '\n"two\\nlines of 3 apples"\n')
     words = ["variants", "sample", "draw", "--texts", f"en:{tmp_path / 'en.txt'}", "--recipe", "quick"]
@@ -102,13 +130,33 @@ def test_the_command_draws_and_collects(tmp_path, capsys):
     docs.write_text(f"# Prose\n\n{BEGIN.format('sample')}\n{END.format('sample')}\n\nMore.\n")
     assert main([*words, "--out", str(tmp_path / "sample.csv"), "--docs", str(docs)]) == 0
     # All of five: the exact bound is 0.025 to the power 1 / 5.
-    assert f"label     5     5        5             {0.025 ** (1 / 5):.3f}" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"label     5     5        5             {0.025 ** (1 / 5):.3f}" in told
+    assert "agree on 100.0% of the meanings, the planted changes among them, (" in told
     assert f"| label | 5 | 5 | 5 | {0.025 ** (1 / 5):.3f} |" in docs.read_text()
     assert docs.read_text().endswith("More.\n")
     with (tmp_path / "sample.csv").open() as file:
         table = list(csv.DictReader(file))
     assert len(table) == len(rows)
     assert {row["B: natural"] for row in table} == {"y"}
+
+
+@pytest.mark.parametrize("content", [b'"cut\n', b"\xff\n", None])
+def test_texts_that_cannot_be_read_are_one_line(tmp_path, capsys, content):
+    if content is not None:
+        (tmp_path / "en.txt").write_bytes(content)
+    words = ["variants", "sample", "draw", "--texts", f"en:{tmp_path / 'en.txt'}", "--out", str(tmp_path)]
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("sago: error: --texts ")
+    assert error.count("\n") == 1
+
+
+def test_a_sheet_that_cannot_be_written_is_one_line(tmp_path, capsys):
+    (tmp_path / "en.txt").write_text("\n".join(TEXTS))
+    words = ["variants", "sample", "draw", "--texts", f"en:{tmp_path / 'en.txt'}", "--recipe", "quick"]
+    assert main([*words, "--operators", "label", "--of-recipe", "2", "--out", str(tmp_path / "en.txt")]) == 2
+    assert "en.txt cannot be written: File exists" in capsys.readouterr().err
 
 
 def test_texts_need_their_language(tmp_path, capsys):

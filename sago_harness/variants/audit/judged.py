@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sago_harness.errors import SagoError
 from sago_harness.variants.audit.figures import clopper_pearson
 from sago_harness.variants.audit.reading import Item
 
@@ -44,7 +45,9 @@ class Readings:
     operators : tuple of OperatorVerdict
         In the order of their names.
     agreement, kappa : float
-        Share of items on whose meaning both readings agree, and Cohen's kappa.
+        Share of items on whose meaning both readings agree, and Cohen's kappa. The planted
+        changes are among the items: most of them are easy to agree on, and without them nearly
+        every item says the same, which leaves kappa little to tell.
     found : tuple of float
         Share of the planted changes that each reading found.
     planted : int
@@ -68,12 +71,12 @@ def judge(items: Sequence[Item], first: Judgements, second: Judgements) -> Readi
 
     Raises
     ------
-    ValueError
+    SagoError
         If no item is in both readings.
     """
     read = [item for item in items if item.item in first and item.item in second]
     if not read:
-        raise ValueError("no item was read twice")
+        raise SagoError("no item of the key is in both readings: do they belong to this sheet?")
     operators = []
     for name in sorted({item.operator for item in read}):
         honest = [item.item for item in read if item.operator == name and not item.planted]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import heapq
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sago_harness.data import CANONICAL, VariantSet
-from sago_harness.variants.audit.checker import LANGUAGES, load_checker
+from sago_harness.variants.audit.checker import LANGUAGES, Checker, load_checker
 from sago_harness.variants.audit.profile import Profile, divergence, make_profile
 from sago_harness.variants.audit.report import markdown, share
 
@@ -31,6 +33,15 @@ class _Tally:
         self.judged = 0
         self.doubted: Counter[str] = Counter()
         self.pairs: list[tuple[str, str]] = []
+        #: Texts to be judged where not all are: a heap, the last document of the draw on top.
+        self.drawn: list[tuple[int, str, str, str]] = []
+
+    def judge(self, checker: Checker, canonical: str, text: str) -> None:
+        """Count what the equivalence check says of a text."""
+        self.judged += 1
+        same, _, against = checker.judge(canonical, text)
+        if not same:
+            self.doubted[against] += 1
 
 
 def pack_figures(
@@ -45,7 +56,8 @@ def pack_figures(
         What people typed, to set noise beside.
     seed : int
     sample : int
-        At most so many texts of each operator go through the equivalence check; 0 = all.
+        At most so many texts of each operator go through the equivalence check, those of the
+        first documents in a seeded order; 0 = all.
     """
     checker = load_checker()
     tallies: dict[str, _Tally] = defaultdict(_Tally)
@@ -62,16 +74,27 @@ def pack_figures(
                 if value is not None:
                     tally.checks[name].append(value)
             readable = made.document.language in LANGUAGES and variant.family != "language"
-            if readable and (not sample or tally.judged < sample):
-                tally.judged += 1
-                same, _, against = checker.judge(canonical, variant.text)
-                if not same:
-                    tally.doubted[against] += 1
+            if readable and not sample:
+                tally.judge(checker, canonical, variant.text)
+            elif readable:
+                # The sign puts the document that comes last in the order on top.
+                drawn = (-_place(seed, made.document.id), variant.id, canonical, variant.text)
+                push = heapq.heappush if len(tally.drawn) < sample else heapq.heappushpop
+                push(tally.drawn, drawn)
             _keep_some(tally, (canonical, variant.text), rng)
         for reject in made.rejects:
             tallies[reject.operator].family = reject.family
             tallies[reject.operator].reasons[reject.reason] += 1
+    for tally in tallies.values():
+        for _, _, canonical, text in sorted(tally.drawn):
+            tally.judge(checker, canonical, text)
     return [_row(name, tallies[name], human) for name in sorted(tallies)]
+
+
+def _place(seed: int, document: str) -> int:
+    """Return a document's place in an order that follows from the seed, not from the ids' order."""
+    digest = hashlib.sha256(f"{seed}\0{document}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big")
 
 
 def _keep_some(tally: _Tally, pair: tuple[str, str], rng: random.Random) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
 from collections import Counter
@@ -24,6 +23,7 @@ from sago_harness.variants.audit.evidence import NAMES, gather
 from sago_harness.variants.audit.figures import Floats, area, best_cut, precision, rate
 from sago_harness.variants.audit.fit import fit_threshold, fit_weights
 from sago_harness.variants.audit.pairs import Pair, sample_clusters
+from sago_harness.variants.audit.reading import read_rows
 from sago_harness.variants.audit.sources import (
     human_pairs,
     other_questions,
@@ -321,11 +321,15 @@ def read_bad_rate(path: Path) -> float | None:
     path : Path
         Readings as ``sago variants sample`` collects them: columns ``planted`` and, for every
         reader, ``<reader>: same`` with y or n. None where the file or a reading is not there.
+
+    Raises
+    ------
+    SagoError
+        If the file cannot be read.
     """
     if not path.is_file():
         return None
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if not row.get("planted")]
+    rows = [row for row in read_rows(path) if not row.get("planted")]
     marks = [{value for name, value in row.items() if str(name).endswith(": same")} - {""} for row in rows]
     read = [mark for mark in marks if mark]
     return sum("n" in mark for mark in read) / len(read) if read else None

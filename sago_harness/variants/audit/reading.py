@@ -12,7 +12,7 @@ import csv
 import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from sago_harness.data import Document
@@ -198,7 +198,7 @@ def digest(items: Iterable[Item]) -> str:
 def write_items(path: Path, items: Sequence[Item]) -> None:
     """Write the key: what every item is."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(asdict(items[0])), lineterminator="\n")
+        writer = csv.DictWriter(file, [field.name for field in fields(Item)], lineterminator="\n")
         writer.writeheader()
         writer.writerows(asdict(item) for item in items)
 
@@ -209,14 +209,30 @@ def read_items(path: Path) -> list[Item]:
     Raises
     ------
     SagoError
-        If the file lacks a column.
+        If the file cannot be read, or lacks a column or a cell.
     """
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_rows(path)
+    names = [field.name for field in fields(Item)]
+    for row in rows:
+        for name in names:
+            if row.get(name) is None:
+                raise SagoError(f"{path} has no column {name!r}: it is no key of a sample")
+    return [Item(**{name: row[name] for name in names}) for row in rows]
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file.
+
+    Raises
+    ------
+    SagoError
+        If it cannot be read.
+    """
     try:
-        return [Item(**{name: row[name] for name in Item.__dataclass_fields__}) for row in rows]
-    except KeyError as error:
-        raise SagoError(f"{path} has no column {error}: it is no key of a sample") from error
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SagoError(f"{path} cannot be read: {error}") from error
 
 
 def read_judgements(path: Path) -> dict[str, tuple[bool, bool]]:
@@ -225,15 +241,19 @@ def read_judgements(path: Path) -> dict[str, tuple[bool, bool]]:
     Raises
     ------
     SagoError
-        For a line of another form; it is named.
+        If the file cannot be read, or for a line of another form; it is named.
 
     Returns
     -------
     dict of str to (bool, bool)
         Item -> same meaning, natural.
     """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SagoError(f"{path} cannot be read: {error}") from error
     found: dict[str, tuple[bool, bool]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         parts = line.split("\t")

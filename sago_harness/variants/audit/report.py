@@ -48,10 +48,13 @@ def replace_section(path: Path, section: str, command: str = "audit") -> None:
     Raises
     ------
     SagoError
-        If the file has not both marks, in order.
+        If the file has not both marks, in order, or is no text.
     """
     first, last = BEGIN.format(command), END.format(command)
-    text = path.read_text(encoding="utf-8") if path.is_file() else f"# Variants\n\n{first}\n{last}\n"
+    try:
+        text = path.read_text(encoding="utf-8") if path.is_file() else f"# Variants\n\n{first}\n{last}\n"
+    except UnicodeDecodeError as error:
+        raise SagoError(f"{path} cannot be read: {error}") from error
     head, begin, rest = text.partition(first)
     _, end, tail = rest.partition(last)
     if not begin or not end:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sago_harness.documents.read import parse_json
 from sago_harness.errors import SagoError
 from sago_harness.variants.audit.pairs import Pair
 
@@ -47,14 +48,17 @@ def read_questions(folder: Path) -> list[Question]:
     rewritten = _json(folder / "disfl_qa" / "dev.json")
     batch = {key[:8]: paragraph for key, (paragraph, _, _) in published.items()}
     questions = []
-    for key, (paragraph, text, answers) in published.items():
-        said = rewritten.pop(key, {}).get("disfluent")
-        questions.append(Question(key, paragraph, text, answers, typed[key][1], spoken[key][1], _clean(said)))
-    for key, row in sorted(rewritten.items()):
-        cluster = batch.get(key[:8], f"squad {key[:8]}")
-        questions.append(
-            Question(key, cluster, _clean(row["original"]) or "", disfluent=_clean(row["disfluent"]))
-        )
+    with _as_published(folder / "noiseqa"):
+        versions = {key: (typed[key][1], spoken[key][1]) for key in published}
+    with _as_published(folder / "disfl_qa" / "dev.json"):
+        for key, (paragraph, text, answers) in published.items():
+            said = rewritten.pop(key)["disfluent"].strip() if key in rewritten else None
+            questions.append(Question(key, paragraph, text, answers, *versions[key], said))
+        for key, row in sorted(rewritten.items()):
+            cluster = batch.get(key[:8], f"squad {key[:8]}")
+            questions.append(
+                Question(key, cluster, row["original"].strip(), disfluent=row["disfluent"].strip())
+            )
     return questions
 
 
@@ -104,10 +108,11 @@ def pattern_pairs(folder: Path, seed: int, per_fact: int = 3) -> list[Pair]:
     """Return ParaRel's patterns filled with one fact, and with another fact of the relation."""
     pairs = []
     for path in sorted((folder / "pararel" / "patterns").glob("*.jsonl")):
-        patterns = [row["pattern"] for row in _lines(path)]
-        facts = [
-            (row["sub_label"], row["obj_label"]) for row in _lines(folder / "pararel" / "tuples" / path.name)
-        ]
+        with _as_published(path):
+            patterns = [_text(row["pattern"]) for row in _lines(path)]
+        source = folder / "pararel" / "tuples" / path.name
+        with _as_published(source):
+            facts = [(_text(row["sub_label"]), _text(row["obj_label"])) for row in _lines(source)]
         for subject, value in facts:
             rng = random.Random(f"{seed} {path.stem} {subject} {value}")
             cluster = f"{path.stem} {subject}"
@@ -131,8 +136,10 @@ def translation_pairs(folder: Path, seed: int) -> list[Pair]:
     pairs = []
     for language in TRANSLATED:
         translated = _tsv(folder / "mgsm" / f"mgsm_{language}.tsv")
-        if len(translated) != len(english):
-            raise SagoError(f"{folder}/mgsm: mgsm_{language}.tsv and mgsm_en.tsv differ in length")
+        if len(translated) != len(english) or len(english) < 2:
+            raise SagoError(
+                f"{folder}/mgsm: mgsm_{language}.tsv and mgsm_en.tsv differ in length, or have one line"
+            )
         for at, (text, other) in enumerate(zip(english, translated, strict=True)):
             wrong = random.Random(f"{seed} {language} {at}").choice(
                 [n for n in range(len(english)) if n != at]
@@ -154,30 +161,48 @@ def _fill(pattern: str, subject: str, value: str) -> str:
     return pattern.replace("[X]", subject).replace("[Y]", value)
 
 
-def _clean(text: str | None) -> str | None:
-    return None if text is None else text.strip()
-
-
 def _fold(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _squad(path: Path) -> dict[str, tuple[str, str, frozenset[str]]]:
     found = {}
-    for article in _json(path)["data"]:
-        for at, paragraph in enumerate(article["paragraphs"]):
-            for row in paragraph["qas"]:
-                answers = frozenset(_fold(answer["text"]) for answer in row["answers"])
-                found[row["id"]] = (f"{article['title']} {at}", row["question"].strip(), answers)
+    content = _json(path)
+    with _as_published(path):
+        for article in content["data"]:
+            for at, paragraph in enumerate(article["paragraphs"]):
+                for row in paragraph["qas"]:
+                    answers = frozenset(_fold(answer["text"]) for answer in row["answers"])
+                    found[_text(row["id"])] = (f"{article['title']} {at}", row["question"].strip(), answers)
     return found
 
 
+@contextmanager
+def _as_published(path: Path) -> Iterator[None]:
+    """Tell in one line what a file lacks whose content is taken for granted within the block."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError) as error:
+        what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise SagoError(f"{path} is not as published: {what}") from error
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} where a text should be")
+    return value
+
+
 def _json(path: Path) -> Any:
-    return json.loads(_read(path))
+    return parse_json(_read(path), str(path))
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in _read(path).splitlines() if line.strip()]
+    return [
+        parse_json(line, f"{path} line {number}")
+        for number, line in enumerate(_read(path).splitlines(), start=1)
+        if line.strip()
+    ]
 
 
 def _tsv(path: Path) -> list[str]:
@@ -187,7 +212,7 @@ def _tsv(path: Path) -> list[str]:
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise SagoError(
             f"{path} cannot be read ({type(error).__name__}): "
             "name the folder of the public data sets with --data-dir"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.chinese.script import must_be_simplified
 from sago_harness.variants.chinese.words import Word, is_word, pieces, words
+from sago_harness.variants.parts.within import holds
 from sago_harness.variants.phrases import read_table
 from sago_harness.variants.text.scripts import is_han
 
@@ -46,7 +47,7 @@ def slip(passage: Passage, rng: random.Random, count: int, forms: Forms) -> str:
         and passage.text[word.start - 1 : word.start] not in _POINTING
         and word.tag in _TAGS
         and all(is_han(char) for char in word.text)
-        and any(start <= word.start and word.end <= end for start, end in ranges)
+        and holds(ranges, word.start, word.end)
     ]
     rng.shuffle(places)
     chars, spoilt = list(passage.text), 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rapidfuzz.distance import LCSseq
 
 from sago_harness.variants.base import Check, Constraint, Passage
+from sago_harness.variants.constraints.options import check_number
 from sago_harness.variants.text.alike import fold
 
 
@@ -19,6 +20,11 @@ class Edits(Constraint):
     maximum : float
         Largest share, 0 to 1.
 
+    Raises
+    ------
+    SagoError
+        If an option is out of range.
+
     Examples
     --------
     >>> Edits().check(Passage("Who wrote Emma?"), "Hello! who wrote emma?").value
@@ -28,6 +34,7 @@ class Edits(Constraint):
     name = "edits"
 
     def __init__(self, maximum: float = 0.6) -> None:
+        check_number(self.name, "maximum", maximum, 0, 1)
         self.maximum = maximum
 
     def check(self, canonical: Passage, variant: str) -> Check:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sago_harness.errors import SagoError
 from sago_harness.variants.base import Check, Constraint, Passage
+from sago_harness.variants.constraints.options import check_number, check_text
 
 
 class Entailment(Constraint):
@@ -24,7 +25,7 @@ class Entailment(Constraint):
     Raises
     ------
     SagoError
-        If no folder is given, or it holds no such model.
+        If no folder is given, it holds no such model, or the minimum is out of range.
 
     Examples
     --------
@@ -39,6 +40,8 @@ class Entailment(Constraint):
     def __init__(self, model: str = "", minimum: float = 0.5) -> None:
         if not model:
             raise SagoError("constraint 'entailment' needs a local NLI model: model: /folder")
+        check_text(self.name, "model", model)
+        check_number(self.name, "minimum", minimum, 0, 1)
         if not (Path(model).expanduser() / "config.json").is_file():
             raise SagoError(f"constraint 'entailment': {model} is no model folder (it has no config.json)")
         self.model = model

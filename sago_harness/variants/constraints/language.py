@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 
 from sago_harness.variants.base import Check, Constraint, Passage
+from sago_harness.variants.constraints.options import check_number
 from sago_harness.variants.phrases import read_table
 from sago_harness.variants.text.alike import fold
 from sago_harness.variants.text.meaning import WORD
@@ -25,6 +26,11 @@ class Language(Constraint):
         Smallest share of letters in the canonical scripts; full-width and look-alike letters
         are noise, not another language.
 
+    Raises
+    ------
+    SagoError
+        If an option is out of range.
+
     Examples
     --------
     >>> Language().check(Passage("Who wrote the book?"), "谁写了这本书？").passed
@@ -36,6 +42,7 @@ class Language(Constraint):
     name = "language"
 
     def __init__(self, minimum: float = 0.6) -> None:
+        check_number(self.name, "minimum", minimum, 0, 1)
         self.minimum = minimum
 
     def check(self, canonical: Passage, variant: str) -> Check:

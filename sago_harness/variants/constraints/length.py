@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from sago_harness.errors import SagoError
 from sago_harness.variants.base import Check, Constraint, Passage
+from sago_harness.variants.constraints.options import check_number
 
 
 class Length(Constraint):
@@ -17,6 +19,11 @@ class Length(Constraint):
     allowance : int
         Characters by which any variant may be longer.
 
+    Raises
+    ------
+    SagoError
+        If an option is out of range.
+
     Examples
     --------
     >>> Length().check(Passage("Who?"), "Good morning! Who?").passed
@@ -26,6 +33,11 @@ class Length(Constraint):
     name = "length"
 
     def __init__(self, lower: float = 0.3, upper: float = 4.0, allowance: int = 120) -> None:
+        check_number(self.name, "lower", lower, 0)
+        check_number(self.name, "upper", upper, 0)
+        check_number(self.name, "allowance", allowance, 0)
+        if upper < lower:
+            raise SagoError(f"constraint {self.name!r}: upper {upper:g} is under lower {lower:g}")
         self.lower = lower
         self.upper = upper
         self.allowance = allowance

@@ -108,7 +108,7 @@ def _moved(canonical: Passage, words: Sequence[str]) -> str:
     if [word for word in before if word not in held] != [word for word in after if word not in held]:
         return ""
     order = [[word for word in side if word in held] for side in (before, after)]
-    for word, other in zip(*order, strict=True):
+    for word, other in zip(order[0], order[1], strict=True):
         if word != other:
             return word
     for span in canonical.leave:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sago_harness.errors import SagoError
 from sago_harness.variants.base import Check, Constraint, Passage
+from sago_harness.variants.constraints.options import check_number, check_text
 
 
 class Similarity(Constraint):
@@ -19,6 +20,11 @@ class Similarity(Constraint):
     encoder : str
         As of ``--metadata encoder=``: a packaged sentence encoder, or ``sentence:/folder``.
 
+    Raises
+    ------
+    SagoError
+        If an option is out of range.
+
     Examples
     --------
     >>> Similarity(minimum=0.8).minimum
@@ -28,6 +34,8 @@ class Similarity(Constraint):
     name = "similarity"
 
     def __init__(self, minimum: float = 0.75, encoder: str = "sentence:minilm") -> None:
+        check_number(self.name, "minimum", minimum, -1, 1)
+        check_text(self.name, "encoder", encoder)
         self.minimum = minimum
         self.encoder = encoder
 

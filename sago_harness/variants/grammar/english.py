@@ -11,8 +11,12 @@ from typing import Any
 
 from sago_harness.errors import SagoError
 from sago_harness.models import fetch
+from sago_harness.variants.base import Refused
 
 MODEL = "en-core-web-sm"
+
+#: Operators that parse sentence after sentence refuse longer texts.
+MOST_CHARACTERS = 5000
 
 #: What an operator that parses declares in ``requires``.
 PARSER: tuple[str, ...] = ("spacy", f"model:{MODEL}")
@@ -54,3 +58,23 @@ def parse(text: str) -> Any:
         The model has not been fetched.
     """
     return _pipeline()(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def must_be_short(text: str) -> None:
+    """Refuse a text whose sentences would take seconds to parse.
+
+    Raises
+    ------
+    Refused
+        It has more than 5,000 characters.
+
+    Examples
+    --------
+    >>> must_be_short("Who wrote it? " * 300)
+    >>> must_be_short("Who wrote it? " * 400)
+    Traceback (most recent call last):
+    ...
+    sago_harness.variants.base.Refused: too long
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise Refused("too long")

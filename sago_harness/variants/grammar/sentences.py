@@ -82,11 +82,12 @@ def sentences(text: str) -> list[Sentence]:
     """
     found: list[Sentence] = []
     at = 0
+    last = len(text.rstrip())
     for match in [*_END.finditer(text), None]:
         end = len(text) if match is None else match.end()
         short = match and match.group() == "." and _ABBREVIATION.search(text[max(0, end - 9) : end - 1])
         # At the very end the stop closes the sentence all the same.
-        if short and text[end:].strip():
+        if short and end < last:
             continue
         piece = text[at:end]
         stripped = piece.strip()

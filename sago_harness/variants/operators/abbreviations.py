@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.parts.within import matches_within
 from sago_harness.variants.phrases import read_table
 
 _HEAD = re.compile(r"(?:\A|[.!?:;]\s|\n)[\s\"'“”‘’(\[\-*•]*\Z")
@@ -37,14 +38,11 @@ class Abbreviations(Guarded):
         pattern, shorts = _shorts(int(self.strength or 0))
         parts: list[str] = []
         at = 0
-        for start, end in passage.free():
-            for match in pattern.finditer(text, start):
-                if match.end() > end:
-                    break
-                short = _fitting(text, match, shorts[match.group().lower()])
-                if short:
-                    parts += [text[at : match.start()], short]
-                    at = match.end()
+        for match in matches_within(pattern, text, passage.free()):
+            short = _fitting(text, match, shorts[match.group().lower()])
+            if short:
+                parts += [text[at : match.start()], short]
+                at = match.end()
         if not parts:
             raise Refused("no word with an abbreviation")
         return "".join([*parts, text[at:]])

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.parts.within import matches_within
 from sago_harness.variants.phrases import read_table
 from sago_harness.variants.wrap import put_after, put_before
 
@@ -60,13 +61,9 @@ class Casual(Guarded):
 
         parts: list[str] = []
         at = 0
-        for start, end in passage.free(forms=("negation",)):
-            # The pattern may read past the range's end, so that a word's border is judged in the text.
-            for match in pattern.finditer(passage.text, start):
-                if match.end() > end:
-                    break
-                parts += [passage.text[at : match.start()], short_form(match)]
-                at = match.end()
+        for match in matches_within(pattern, passage.text, passage.free(forms=("negation",))):
+            parts += [passage.text[at : match.start()], short_form(match)]
+            at = match.end()
         if not parts:
             raise Refused("no word with a casual form")
         return "".join([*parts, passage.text[at:]])

@@ -10,7 +10,8 @@ from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
 from sago_harness.variants.text.graphemes import is_boundary
 
-_WORD = re.compile(r"[!-~]*[A-Za-z][!-~]*")
+_RUN = re.compile(r"[!-~]+")
+_LETTER = re.compile(r"[A-Za-z]")
 # A full-width apostrophe or hyphen joins no word any more: "didn't" would be two words.
 _FULL = {code: code + 0xFEE0 for code in range(0x21, 0x7F) if chr(code) not in "'-"}
 
@@ -41,8 +42,8 @@ class Fullwidth(Guarded):
         words = [
             match.span()
             for start, end in passage.free(semantic=False)
-            for match in _WORD.finditer(text, start, end)
-            if is_boundary(text, match.end())
+            for match in _RUN.finditer(text, start, end)
+            if _LETTER.search(text, *match.span()) and is_boundary(text, match.end())
         ]
         if not words:
             raise Refused("no word of plain letters")

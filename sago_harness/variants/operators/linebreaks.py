@@ -7,6 +7,7 @@ import re
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.parts.within import matches_within
 
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=\S)|(?<=[。！？])(?=[^\s。！？”」』）])")
 _CLAUSE_END = re.compile(r"(?<=[,;:]) +(?=\S)|(?<=[，；：])(?=[^\s”」』）])")
@@ -32,13 +33,10 @@ class LineBreaks(Guarded):
         del rng
         for pattern in (_SENTENCE_END, _CLAUSE_END):
             parts, at = [], 0
-            for start, end in passage.free():
-                for match in pattern.finditer(passage.text, start):
-                    if match.end() > end:
-                        break
-                    if not _ABBREVIATION.search(passage.text[max(0, match.start() - 8) : match.start()]):
-                        parts += [passage.text[at : match.start()], "\n"]
-                        at = match.end()
+            for match in matches_within(pattern, passage.text, passage.free()):
+                if not _ABBREVIATION.search(passage.text[max(0, match.start() - 8) : match.start()]):
+                    parts += [passage.text[at : match.start()], "\n"]
+                    at = match.end()
             if parts:
                 return "".join([*parts, passage.text[at:]])
         raise Refused("no place for a line break")

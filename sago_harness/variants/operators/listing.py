@@ -7,7 +7,7 @@ import re
 from typing import Any, ClassVar
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.grammar.english import PARSER
+from sago_harness.variants.grammar.english import PARSER, must_be_short
 from sago_harness.variants.grammar.sentences import Sentence, sentences
 from sago_harness.variants.guarded import Guarded
 
@@ -16,9 +16,12 @@ LEAST_ITEMS = 3
 MOST_WORDS = 6
 
 _BEFORE_A_LIST = ("of", "with", "including", "for")
-_BULLETS = re.compile(r"(?P<lead>[^\n]*[^\s:]):[ \t]*\n(?P<items>(?:[ \t]*[-*•][ \t]+[^\n]+(?:\n|\Z)){3,})")
+# From the head of a line, and with one way only to read a run of blanks: long texts stay cheap.
+_BULLETS = re.compile(
+    r"^(?P<lead>[^\n]*[^\s:]):[ \t]*\n(?P<items>(?:[ \t]*[-*•][ \t][^\n]++(?:\n|\Z)){3,})", re.M
+)
 _NOT_IN_ITEMS = ("CC", ",", "WDT", "WP", "VBD", "VBZ", "VBP", "TO", "RB")
-_BULLET = re.compile(r"[ \t]*[-*•][ \t]+([^\n]+)")
+_BULLET = re.compile(r"[-*•][ \t]([^\n]+)")
 
 
 class Listing(Guarded):
@@ -42,6 +45,7 @@ class Listing(Guarded):
         found = _BULLETS.search(passage.text)
         if found:
             return _to_prose(passage.text, found)
+        must_be_short(passage.text)
         for sentence in sentences(passage.text):
             try:
                 new = _to_list(sentence)
@@ -56,6 +60,8 @@ class Listing(Guarded):
 def _to_prose(text: str, found: re.Match[str]) -> str:
     items = [item.strip() for item in _BULLET.findall(found["items"])]
     items = [item.removesuffix(",").removesuffix(";") for item in items]
+    if not all(items):
+        raise Refused("an empty item")
     if any(len(item.split()) > MOST_WORDS or re.search(r"[.,;:!?()]", item) for item in items):
         raise Refused("no short items")
     if any(item.split()[0].lower() in ("and", "or") for item in items):

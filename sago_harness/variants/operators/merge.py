@@ -8,7 +8,7 @@ import re
 from typing import Any, ClassVar
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.grammar.english import PARSER
+from sago_harness.variants.grammar.english import PARSER, must_be_short
 from sago_harness.variants.grammar.sentences import Sentence, lower_first, sentences
 from sago_harness.variants.grammar.words import words
 from sago_harness.variants.guarded import Guarded
@@ -40,6 +40,7 @@ class Merge(Guarded):
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
         """Join one pair, chosen by chance."""
+        must_be_short(passage.text)
         found = sentences(passage.text)
         pairs = []
         for first, second in itertools.pairwise(found):

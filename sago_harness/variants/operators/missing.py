@@ -16,6 +16,7 @@ from sago_harness.variants.parts.marks import (
     may_go,
     sentences,
 )
+from sago_harness.variants.parts.within import holds
 from sago_harness.variants.phrases import read_table
 from sago_harness.variants.wrap import body_end
 
@@ -86,7 +87,7 @@ def _body_end(passage: Passage) -> int:
 
 
 def _all_free(passage: Passage, start: int, end: int) -> bool:
-    return any(low <= start and end <= high for low, high in passage.free(semantic=False))
+    return holds(passage.free(semantic=False), start, end)
 
 
 def _inner(passage: Passage) -> set[int]:
@@ -97,7 +98,7 @@ def _inner(passage: Passage) -> set[int]:
     for match in _MARK.finditer(text):
         at = match.start()
         last = match.end() if match["word"] else at + 1
-        if not any(start <= at and last <= end for start, end in ranges):
+        if not holds(ranges, at, last):
             continue
         if match.group() == ", ":
             goes = may_go(text, at) and not joins_numbers(passage, at)

@@ -7,6 +7,7 @@ import re
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.parts.within import holds
 
 # A preposition or a verb form, then an article or a possessive: swapped they make no other sense.
 _PAIR = re.compile(
@@ -46,7 +47,7 @@ class Order(Guarded):
         pairs = [
             match.span()
             for match in _PAIR.finditer(text)
-            if any(start <= match.start() and match.end() <= end for start, end in ranges)
+            if holds(ranges, *match.span())
             and _may_swap(text, *match.span())
         ]
         if not pairs:

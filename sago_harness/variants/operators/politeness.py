@@ -26,7 +26,7 @@ class Politeness(Guarded):
     family = "register"
     languages = ("en", "zh")
     positions = ("prefix", "suffix", "both")
-    strengths = (-10, -8, -6, -4, -2, 2, 4, 6, 8, 10)
+    strengths = (2, 4, 6, 8, 10, -2, -4, -6, -8, -10)
     feature = "politeness_markers"
     version = 2
     tables: ClassVar[tuple[str, ...]] = ("politeness",)

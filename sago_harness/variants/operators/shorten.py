@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.grammar.english import INFLECTOR
+from sago_harness.variants.grammar.english import INFLECTOR, must_be_short
 from sago_harness.variants.grammar.inversion import make_direct
 from sago_harness.variants.grammar.sentences import Sentence, sentences, upper_first
 from sago_harness.variants.grammar.words import words
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.parts.within import holds
 from sago_harness.variants.phrases import read_table
 
 #: Less than this share shorter is no shortening.
@@ -98,6 +99,7 @@ def _drop(passage: Passage) -> str:
     edits = [
         (match.start(), match.end(), swaps[match.group().lower()]) for match in pattern.finditer(passage.text)
     ]
+    must_be_short(passage.text)
     for sentence in sentences(passage.text):
         edits += _grammatical(sentence)
     free = passage.free(semantic=False)
@@ -105,7 +107,7 @@ def _drop(passage: Passage) -> str:
     at = 0
     for start, end, short in sorted(edits):
         # One letter more on the right: it takes a capital where the first word goes.
-        if start < at or not any(low <= start and end + 2 <= high for low, high in free):
+        if start < at or not holds(free, start, end + 2):
             continue
         capital = passage.text[start].isupper()
         parts += [passage.text[at:start], upper_first(short) if capital else short]

@@ -7,6 +7,7 @@ import re
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.parts.within import holds
 
 _GAP = re.compile(r"(?<=[^\s\u200d]) +(?=[^\s])")
 # A new line that begins so would be read as a list, a heading, a quotation or an option.
@@ -40,7 +41,7 @@ class SoftBreaks(Guarded):
             match.span()
             for match in _GAP.finditer(text)
             if not _READ_AS_LIST.match(text, match.end())
-            and any(start <= match.start() and match.end() <= end for start, end in ranges)
+            and holds(ranges, *match.span())
         ]
         parts: list[str] = []
         line = copied = 0

@@ -6,7 +6,7 @@ import random
 from typing import Any, ClassVar
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.grammar.english import PARSER
+from sago_harness.variants.grammar.english import PARSER, must_be_short
 from sago_harness.variants.grammar.sentences import Sentence, sentences, upper_first
 from sago_harness.variants.guarded import Guarded
 
@@ -36,6 +36,7 @@ class Split(Guarded):
     def vary(self, passage: Passage, rng: random.Random) -> str:
         """Split every statement that can be."""
         del rng
+        must_be_short(passage.text)
         parts: list[str] = []
         at = 0
         for sentence in sentences(passage.text):

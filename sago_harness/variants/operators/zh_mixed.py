@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import random
 
 from sago_harness.variants.base import Passage, Refused
@@ -29,13 +30,11 @@ class ZhMixed(Guarded):
         """Change the borders outside the kept spans."""
         del rng
         text = passage.text
-        spans = (*passage.keep, *passage.leave)
+        spans = sorted((span.start, span.end) for span in (*passage.keep, *passage.leave))
         found = [
             (start, end)
             for start, end in borders(text)
-            if not any(
-                (span.start < end and start < span.end) or span.start < start < span.end for span in spans
-            )
+            if not _meets(spans, start, end)
         ]
         if not found:
             raise Refused("no border between Han and Latin")
@@ -45,3 +44,9 @@ class ZhMixed(Guarded):
             parts += [text[at:start], space]
             at = end
         return "".join([*parts, text[at:]])
+
+
+def _meets(spans: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Say whether a range shares a character with a span, or is an empty one inside it."""
+    at = bisect.bisect_left(spans, (max(end, start + 1), 0)) - 1
+    return at >= 0 and spans[at][1] > start and (end > start or spans[at][0] < start)

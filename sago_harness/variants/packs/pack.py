@@ -138,8 +138,15 @@ class Manifest:
             values[item.name] = tuple(value) if isinstance(value, list) else value
         _check_rules(values["constraints"], where)
         for extra in values["extra_constraints"]:
-            if not isinstance(extra, dict) or not {"variant", "languages", "constraints"} <= set(extra):
-                raise SagoError(f"{where}: an extra constraint of the manifest names no variant")
+            if not (
+                isinstance(extra, dict)
+                and isinstance(extra.get("variant"), str)
+                and isinstance(extra.get("languages"), list)
+                and isinstance(extra.get("constraints"), list)
+            ):
+                raise SagoError(
+                    f"{where}: an extra constraint of the manifest lacks variant, languages or constraints"
+                )
             _check_rules(extra["constraints"], where)
         if not all(isinstance(counts, dict) for counts in values["families"].values()):
             raise SagoError(f"{where}: families of the manifest must be counts by language")
@@ -155,6 +162,8 @@ def _check_rules(rules: Iterable[Any], where: str) -> None:
             and isinstance(rule.get("options"), dict)
         ):
             raise SagoError(f"{where}: a constraint of the manifest lacks name, version or options")
+        if not all(isinstance(value, str | int | float) for value in rule["options"].values()):
+            raise SagoError(f"{where}: an option of constraint {rule['name']!r} is no number or text")
 
 
 #: Type of a field as written above -> what JSON gives.

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import IO
 
 from sago_harness.data import VariantSet
+from sago_harness.documents.read import is_deep
 from sago_harness.errors import SagoError, nearest
 from sago_harness.jsonsafe import dumps
+from sago_harness.report.changes import escape_line
 from sago_harness.variants.packs.pack import MARK, Manifest
 from sago_harness.variants.packs.packline import PackLine, decode_set, encode_set
 
@@ -186,6 +188,7 @@ class Pack:
         if name not in self._index:
             close = nearest(name, self._index)
             hint = f"did you mean {' or '.join(close)}?" if close else f"it has {', '.join(self.ids[:3])}"
+            hint = escape_line(hint)
             raise SagoError(f"{self.path} has no document {name!r} among its {len(self)}: {hint}")
         offset, number = self._index[name]
         with self.path.open("rb") as file:
@@ -271,6 +274,8 @@ def _first(path: Path, line: bytes) -> dict[str, object]:
         content = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise SagoError(f"{path} is no pack of variants: its first line is not JSON") from error
+    if is_deep(content):
+        raise SagoError(f"{path} is no pack of variants: its first line is nested too deeply")
     if not isinstance(content, dict):
         raise SagoError(f"{path} is no pack of variants: its first line lacks {MARK!r}")
     return content

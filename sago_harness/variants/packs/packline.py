@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,13 +124,15 @@ def decode_set(line: bytes, where: str) -> VariantSet:
     if not isinstance(row, dict):
         raise SagoError(f"{where} is no document of a pack")
     keep = _take(row, "keep", (list,), where)
+    if not all(isinstance(literal, str) for literal in keep):
+        raise SagoError(f"{where}: 'keep' must hold texts")
     fields = _texts(row, "fields", where)
     document = Document(
         id=_take(row, "id", (str,), where),
         fields=fields,
         language=_take(row, "language", (str,), where),
         cluster=_take(row, "cluster", (str, type(None)), where),
-        keep=tuple(str(literal) for literal in keep),
+        keep=tuple(keep),
         reason=_take(row, "reason", (str,), where),
     )
     where = f"{where} (document {document.id!r})"
@@ -156,18 +159,26 @@ def _variant(entry: Any, where: str) -> Variant:
     text_or_none = (str, type(None))
     checks = _take(entry, "checks", (dict,), where)
     for name, value in checks.items():
-        if isinstance(value, bool) or not isinstance(value, int | float | None):
+        if isinstance(value, bool) or not isinstance(value, int | float | None) or _beyond(value):
             raise SagoError(f"{where}: the value of check {name!r} is no number")
+    strength = _take(entry, "strength", (int, float, type(None)), where)
+    if _beyond(strength):
+        raise SagoError(f"{where}: 'strength' is no number")
     return Variant(
         id=_take(entry, "id", (str,), where),
         family=_take(entry, "family", (str,), where),
         operator=_take(entry, "operator", (str,), where),
         fields=_texts(entry, "fields", where),
-        strength=_take(entry, "strength", (int, float, type(None)), where),
+        strength=strength,
         position=_take(entry, "position", text_or_none, where),
         feature=_take(entry, "feature", text_or_none, where),
         checks=checks,
     )
+
+
+def _beyond(value: float | None) -> bool:
+    """Say whether a number is beyond what a float holds: JSON gives whole numbers of any length."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
 
 
 def _take(row: Any, key: str, kinds: tuple[type, ...], where: str) -> Any:

@@ -111,6 +111,8 @@ class Recheck:
                 self._made[key] = None if self._lacking[name] else kind(**rule["options"])
             except TypeError as error:
                 raise SagoError(f"{self.where}: options of constraint {name!r}: {error}") from error
+            except SagoError as error:
+                raise SagoError(f"{self.where}: {error}") from error
         return self._made[key]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import bisect
 import functools
 import random
 import re
@@ -58,7 +59,7 @@ class Contrary(Operator):
             for start, end, new in self.changes(passage, rng)
             if is_boundary(text, start)
             and is_boundary(text, end)
-            and all(end <= first or start >= last for first, last in closed)
+            and not _overlaps(closed, start, end)
         ]
         if not found:
             raise Refused("nothing to change")
@@ -91,7 +92,9 @@ class WordSwap(Contrary):
         found = []
         for match in pattern.finditer(passage.text):
             word = match.group().lower()
-            before, after = passage.text[: match.start()], passage.text[match.end() :]
+            start, end = match.span()
+            # Neighbours further away than this never decide, and long texts stay cheap.
+            before, after = passage.text[max(0, start - 24) : start], passage.text[end : end + 24]
             if _fits(rules, word, before, after):
                 found.append((*match.span(), match_case(match.group(), rules["swap"][word])))
         return found
@@ -108,6 +111,12 @@ def match_case(old: str, new: str) -> str:
     if len(old) > 1 and old.isupper():
         return new.upper()
     return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
+def _overlaps(ranges: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Say whether one of the ranges, sorted and apart, shares a character with ``start`` to ``end``."""
+    at = bisect.bisect_left(ranges, (end, end)) - 1
+    return at >= 0 and ranges[at][1] > start
 
 
 @functools.cache
@@ -128,8 +137,6 @@ def _beside(words: str, behind: bool) -> re.Pattern[str]:
 
 
 def _fits(rules: dict[str, dict[str, str]], word: str, before: str, after: str) -> bool:
-    # Neighbours further away than this never decide, and long texts stay cheap.
-    before, after = before[-24:], after[:24]
     if (no := rules.get("not_after", {}).get(word)) and _beside(no, True).search(before):
         return False
     if (no := rules.get("not_before", {}).get(word)) and _beside(no, False).match(after):

@@ -135,5 +135,10 @@ def joins_numbers(passage: Passage, at: int) -> bool:
     >>> joins_numbers(Passage("He has 3. 5 are red."), 8)
     True
     """
-    left, right = passage.text[:at].rstrip()[-1:], passage.text[at + 1 :].lstrip()[:1]
+    before, after = at - 1, at + 1
+    while before > 0 and passage.text[before].isspace():
+        before -= 1
+    while after < len(passage.text) - 1 and passage.text[after].isspace():
+        after += 1
+    left, right = passage.text[max(before, 0) : at][:1], passage.text[after : after + 1]
     return left.isdigit() and (right.isdigit() or right in ("$", "€", "£", "-", "+"))

@@ -17,6 +17,7 @@ import random
 import re
 
 from sago_harness.variants.base import Passage, Refused
+from sago_harness.variants.parts.within import matches_within
 from sago_harness.variants.phrases import read_table
 from sago_harness.variants.text.graphemes import is_boundary
 
@@ -83,17 +84,13 @@ def open_words(passage: Passage) -> list[tuple[int, int]]:
     """
     opening, protected = _lists()
     words = []
-    for start, end in passage.free():
-        # Read past the range's end, so that a word's border is judged in the whole text.
-        for match in _WORD.finditer(passage.text, start):
-            if match.end() > end:
-                break
-            word = match.group()
-            lower = word.lower()
-            if lower in protected or (word[0].isupper() and lower not in opening):
-                continue
-            if is_boundary(passage.text, match.end()):
-                words.append(match.span())
+    for match in matches_within(_WORD, passage.text, passage.free()):
+        word = match.group()
+        lower = word.lower()
+        if lower in protected or (word[0].isupper() and lower not in opening):
+            continue
+        if is_boundary(passage.text, match.end()):
+            words.append(match.span())
     return words
 
 

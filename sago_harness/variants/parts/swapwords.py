@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -142,11 +143,11 @@ def replace_throughout(passage: Passage, places: list[Place], count: int | None,
     groups: dict[str, list[Place]] = {}
     for place in places:
         groups.setdefault(text[place.start : place.end].lower(), []).append(place)
-    present = [match.group().lower() for match in _ANY_WORD.finditer(text)] if groups else []
+    present = Counter(match.group().lower() for match in _ANY_WORD.finditer(text)) if groups else Counter()
     whole = [
         group
         for word, group in groups.items()
-        if present.count(word) == len(group) and not any(new.lower() in present for new in group[0].new)
+        if present[word] == len(group) and not any(new.lower() in present for new in group[0].new)
     ]
     if len(whole) < (count or 1):
         raise Refused(f"fewer than {count or 1} words that have another form")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from sago_harness.documents.read import read_json
 from sago_harness.variants.people.base import People, Row
 
 _FILE = "dev.json"
@@ -32,7 +32,7 @@ class DisflQA(People):
 
     def published(self, folder: Path) -> Iterator[Row]:
         """Yield the questions in the order of the file."""
-        content = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        content = read_json(folder / _FILE)
         for name, pair in content.items():
             # Some originals end in a blank, which is no part of the question.
             text = pair["original"].strip()

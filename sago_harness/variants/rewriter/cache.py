@@ -80,6 +80,7 @@ class Cache:
         self._written: dict[str, Written] = {}
         self._offset = 0
         self._known = False
+        self._file: tuple[int, int] | None = None
         if not path.parent.is_dir():
             raise SagoError(f"rewriter cache {path}: its folder does not exist")
         self._read_on()
@@ -134,9 +135,15 @@ class Cache:
         """Read the whole lines that were added since the last time."""
         try:
             with self.path.open("rb") as stream:
+                stat = os.fstat(stream.fileno())
+                file = (stat.st_dev, stat.st_ino)
+                if stat.st_size < self._offset or file != (self._file or file):
+                    self._start_over()
+                self._file = file
                 stream.seek(self._offset)
                 data = stream.read()
         except FileNotFoundError:
+            self._start_over()
             return
         except OSError as error:
             raise self._fails("read", error) from error
@@ -147,6 +154,14 @@ class Cache:
         self._offset += end
         if not self._known and data[end:] and not json.dumps(_HEADER).encode().startswith(data[end:][:24]):
             raise self._foreign()
+
+    def _start_over(self) -> None:
+        """Forget what was read: somebody emptied, replaced or removed the file, which is what counts."""
+        if self._offset:
+            warn_once(f"rewriter cache {self.path}: it was emptied or replaced, and is read anew")
+        self._offset, self._known, self._file = 0, False, None
+        self.makers.clear()
+        self._written.clear()
 
     def _take(self, line: bytes) -> None:
         try:

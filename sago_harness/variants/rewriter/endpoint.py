@@ -6,6 +6,7 @@ import http.client
 import ipaddress
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -13,7 +14,8 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from sago_harness.errors import SagoError, unknown
+from sago_harness.errors import SagoError, nearest
+from sago_harness.variants.rewriter.deadline import DeadlineHandler, SecureDeadlineHandler
 from sago_harness.variants.rewriter.writer import NoText, Writer
 
 #: Bytes of an answer that are read at most.
@@ -23,6 +25,10 @@ CALLS = 5
 _WAIT = 1.0
 _LONGEST_WAIT = 60.0
 _OPTIONS = ("model", "key", "timeout")
+_KEY_VARIABLE = "OPENAI_API_KEY"
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+#: Shorter keys are placeholders, such as endpoints on one's own machine take; a text may hold them.
+_SECRET = 8
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -66,12 +72,19 @@ class EndpointWriter(Writer):
         options = _read_options(words)
         self._base, local = _check_address(address)
         self._model = options["model"]
-        self._variable = options.get("key", "OPENAI_API_KEY")
+        self._variable = options.get("key", _KEY_VARIABLE)
+        if not _VARIABLE.fullmatch(self._variable):
+            # It may be the key itself, put in the place of its variable.
+            raise SagoError(
+                "--rewriter endpoint: key= takes the name of an environment variable that holds the key"
+            )
         self._timeout = _seconds(options.get("timeout", "60"))
         self._sleep = sleep
         # A proxy named in the environment cannot reach this machine's own addresses.
         proxies = [urllib.request.ProxyHandler({})] if local else []
-        self._opener = urllib.request.build_opener(_NoRedirect(), *proxies)
+        self._opener = urllib.request.build_opener(
+            _NoRedirect(), DeadlineHandler(), SecureDeadlineHandler(), *proxies
+        )
 
     @property
     def identity(self) -> str:
@@ -92,10 +105,17 @@ class EndpointWriter(Writer):
             "n": 1,
             "stream": False,
         }
-        return self._read_answer(self._ask(json.dumps(content).encode("ascii")))
+        key = self._key()
+        text = self._read_answer(self._ask(json.dumps(content).encode("ascii"), key))
+        if len(key) >= _SECRET and key.casefold() in text.casefold():
+            # What is written goes into caches and packs.
+            raise NoText("the answer quotes the key")
+        return text
 
-    def _ask(self, body: bytes) -> bytes:
-        headers = {"Content-Type": "application/json", "Accept": "application/json", **self._authority()}
+    def _ask(self, body: bytes, key: str) -> bytes:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
         problem = ""
         for call in range(CALLS):
             request = urllib.request.Request(f"{self._base}/chat/completions", body, headers, method="POST")
@@ -126,8 +146,7 @@ class EndpointWriter(Writer):
         raise self._stop(f"{problem}, {CALLS} times: what is in the cache is kept, try again later")
 
     def _fetch(self, request: urllib.request.Request) -> bytes:
-        """Read an answer within the time-out in all, however slowly it drips."""
-        deadline = time.monotonic() + self._timeout
+        """Read an answer; the opener's handlers see to the time-out."""
         parts, size = [], 0
         with self._opener.open(request, timeout=self._timeout) as response:
             while part := response.read1(2**16):
@@ -135,18 +154,15 @@ class EndpointWriter(Writer):
                 size += len(part)
                 if size > MAX_BYTES:
                     raise self._stop(f"sent more than {MAX_BYTES >> 20} MiB for one answer")
-                if time.monotonic() > deadline:
-                    raise TimeoutError
         return b"".join(parts)
 
-    def _authority(self) -> dict[str, str]:
+    def _key(self) -> str:
+        """Return the key, "" where none is set."""
         key = os.environ.get(self._variable, "").strip()
-        if not key:
-            return {}
         if not (key.isascii() and key.isprintable()):
             # The library's own message would quote the key.
             raise SagoError(f"the key in ${self._variable} has a character that no HTTP header may hold")
-        return {"Authorization": f"Bearer {key}"}
+        return key
 
     def _read_answer(self, body: bytes) -> str:
         try:
@@ -171,8 +187,12 @@ def _read_options(words: list[str]) -> dict[str, str]:
     for word in words:
         name, _, value = word.partition("=")
         if name.strip() not in _OPTIONS:
-            # A value may be a key put in the wrong place: only the name is repeated.
-            raise unknown("option", name.strip()[:20], _OPTIONS, "--rewriter endpoint")
+            # It may be a key put in the wrong place: it is not repeated.
+            close = nearest(name.strip(), _OPTIONS)
+            hint = f"did you mean {' or '.join(close)}? " if close else ""
+            raise SagoError(
+                f"unknown option in --rewriter endpoint: {hint}Known: {', '.join(sorted(_OPTIONS))}"
+            )
         options[name.strip()] = value.strip()
     if not options.get("model"):
         raise SagoError("--rewriter endpoint lacks its model: https://host/v1,model=NAME")
@@ -219,7 +239,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= 3600:
-        raise SagoError(f"--rewriter endpoint: timeout={text[:20]!r} is not a number of seconds up to 3600")
+        raise SagoError("--rewriter endpoint: timeout= is not a number of seconds up to 3600")
     return value
 
 
@@ -234,7 +254,10 @@ def _is_filtered(error: urllib.error.HTTPError) -> bool:
 
 def _advice(status: int, variable: str) -> str:
     if status in (401, 403):
-        return f": the key is read from ${variable}"
+        if variable == _KEY_VARIABLE or variable in os.environ:
+            return f": the key is read from ${variable}"
+        # A key may look like a name; one that is set is a name.
+        return ": key= names an environment variable that is not set"
     if status == 404:
         return ": check the address and the model's name"
     return ": check the model's name, and that it takes seed, max_tokens, temperature and top_p"

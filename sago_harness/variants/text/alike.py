@@ -8,16 +8,29 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
+from sago_harness.variants.phrases import read_table
+
 
 def fold(text: str) -> str:
-    """Return a text as compared: width and case do not make another word, nor the apostrophe's form.
+    """Return a text as compared.
+
+    Width, case, look-alike letters and the apostrophe's form do not make another word.
 
     Examples
     --------
     >>> fold("Ｗhat’s"), fold("STRASSE") == fold("Straße")
     ("what's", True)
     """
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    if text.isascii():
+        return text.lower()
+    plain = text.translate(_plain_letters())
+    return unicodedata.normalize("NFKC", plain).casefold().replace("’", "'")
+
+
+@functools.cache
+def _plain_letters() -> dict[int, str]:
+    """Return the look-alikes of Latin letters with the letters they look like."""
+    return {ord(like): letter for letter, like in read_table("lookalikes")["en"].items()}
 
 
 def edits_allowed(word: str) -> int:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
+import re
 import unicodedata
 
 JOINER = "\u200d"
+
+_FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]+")
 
 
 def extends(char: str) -> bool:
@@ -52,15 +57,19 @@ def is_boundary(text: str, at: int) -> bool:
     if extends(after) or before == JOINER or (before == "\r" and after == "\n"):
         return False
     if _is_regional(before) and _is_regional(after):
-        run = at
-        while run > 0 and _is_regional(text[run - 1]):
-            run -= 1
-        return (at - run) % 2 == 0
+        starts = _flag_runs(text)
+        return (at - starts[bisect.bisect_right(starts, at) - 1]) % 2 == 0
     return True
 
 
 def _is_regional(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+@functools.lru_cache(maxsize=4)
+def _flag_runs(text: str) -> list[int]:
+    """Return where the runs of regional indicators begin."""
+    return [match.start() for match in _FLAGS.finditer(text)]
 
 
 def widen(text: str, start: int, end: int) -> tuple[int, int]:

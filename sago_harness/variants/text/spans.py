@@ -1,11 +1,13 @@
 """Finds what must survive every variant byte for byte.
 
 One pattern per kind, each found by position. Finding too much only leaves less to vary;
-finding too little changes what is asked, so the patterns err on the wide side.
+finding too little changes what is asked, so the patterns err on the wide side. What could begin
+at any character has an upper length, far above what is met, so that no text takes quadratic time.
 """
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -36,22 +38,22 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     "code": re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`", re.S),
     # Dollar signs count as mathematics only hugging their content, so "$5 and $6" is money.
     "latex": re.compile(
-        r"\$\$.+?\$\$|(?<![\\$\w])\$(?=[^\s$])[^$\n]{0,500}?(?<=[^\s\\])\$(?![\d$])|\\\(.+?\\\)|\\\[.+?\\\]"
-        r"|\\begin\{(\w+\*?)\}.+?\\end\{\1\}|\\[A-Za-z]+(?:\[[^\]\n]*\])?(?:\{[^{}\n]*\})*",
+        r"\$\$.+?\$\$|(?<![\\$\w])\$(?=[^\s$])[^$\n]{0,500}?(?<=[^\s\\])\$(?![\d$])|\\\(.{1,1000}?\\\)|\\\[.{1,2000}?\\\]"
+        r"|\\begin\{(\w{1,40}\*?)\}.{1,4000}?\\end\{\1\}|\\[A-Za-z]+(?:\[[^\]\n]{0,200}\])?(?:\{[^{}\n]*\})*",
         re.S,
     ),
     # Before web addresses, whose host names it contains.
-    "email": re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.A),
+    "email": re.compile(r"[\w.+\-]{1,64}+@[\w\-]+(?:\.[\w\-]+)+", re.A),
     # A stop or a bracket after an address belongs to the sentence.
     "url": re.compile(
-        rf"(?:\b[a-zA-Z][a-zA-Z0-9+.\-]*://|\bwww\.)[^\s<>\"“”「」{_HAN}，。；！？]*[^\s<>\"“”「」{_HAN}，。；！？.,;:!?)\]']"
-        r"|\b[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]+)*\.(?:com|org|net|edu|gov|io|cn|uk|de|eu)\b(?:/[\w./?=&%#\-]*[\w/])?",
+        rf"(?:\b[a-zA-Z][a-zA-Z0-9+.\-]{{0,30}}+://|\bwww\.)[^\s<>\"“”「」{_HAN}，。；！？]*[^\s<>\"“”「」{_HAN}，。；！？.,;:!?)\]']"
+        r"|\b[A-Za-z0-9\-]{1,63}+(?:\.[A-Za-z0-9\-]{1,63}+){0,20}\.(?:com|org|net|edu|gov|io|cn|uk|de|eu)\b(?:/[\w./?=&%#\-]*[\w/])?",
         re.A,
     ),
     # A path begins at a root, at a drive or at a dot folder; a lone name needs a known ending.
     "path": re.compile(
         r"(?<![\w/.])(?:[A-Za-z]:\\|~/|\.{1,2}/|/(?=[A-Za-z.]))[\w.\-~/\\]*[\w/\\]"
-        r"|\b[\w\-]+\.(?:py|txt|csv|tsv|jsonl?|md|ya?ml|toml|xml|html?|pdf|docx?|xlsx?|png|jpe?g|gif|zip|gz|sh|js|ts|c|h"
+        r"|\b[\w\-]{1,100}+\.(?:py|txt|csv|tsv|jsonl?|md|ya?ml|toml|xml|html?|pdf|docx?|xlsx?|png|jpe?g|gif|zip|gz|sh|js|ts|c|h"
         r"|cpp|java|rs|go|ini|cfg|log)\b",
         re.A,
     ),
@@ -67,8 +69,8 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     # Words that the answer must use: the alternatives after an instruction's verb.
     "label": re.compile(
-        rf"(?<=\b)(?i:{_VERBS})(?:\s+(?i:with|as|by|from|using|either|only|just|it|them|exactly|the\s+\w+))*\s*[:：]?\s+"
-        rf"(?P<keep>{_WORD}(?:\s*[,/|]\s*{_WORD})*\s*(?:,?\s+(?:or|and)\s+|\s*[,/|]\s*){_WORD})"
+        rf"(?<=\b)(?i:{_VERBS})(?:\s+(?i:with|as|by|from|using|either|only|just|it|them|exactly|the\s+\w+)){{0,9}}(?:\s*+[:：])?\s++"
+        rf"(?P<keep>{_WORD}(?:\s*+[,/|]\s*+{_WORD})*(?:(?:\s*+,)?\s++(?:or|and)\s++|\s*+[,/|]\s*+){_WORD})"
         rf"|(?:回答|作答|答|输出|选择|填写|写出|写|说|判断|选)(?:出|为|是)?[:：]?\s*(?P<keep2>[{_HAN}]{{1,4}}(?:、[{_HAN}]{{1,4}})*"
         rf"(?:、|或者|还是|或)[{_HAN}]{{1,4}})(?![{_HAN}])"
         r"|\b(?i:yes\s*(?:or|/)\s*no|true\s*(?:or|/)\s*false|positive\s*(?:or|/)\s*negative)\b"
@@ -94,7 +96,7 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     # A clock with a colon, or Chinese hours.
     "time": re.compile(
         r"\b\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[aApP](?:[mM]\b|\.[mM]\.))?"
-        r"|(?:凌晨|早上|上午|中午|下午|晚上)?\s*\d{1,2}\s*[点时](?:\s*\d{1,2}\s*分|半)?",
+        r"|(?:(?:凌晨|早上|上午|中午|下午|晚上)\s*)?\d{1,2}\s*[点时](?:\s*\d{1,2}\s*分|半)?",
         re.A,
     ),
     # A number with its sign, currency, thousands, decimals, exponent and the unit that follows.
@@ -105,7 +107,9 @@ PATTERNS: dict[str, re.Pattern[str]] = {
         r"|升|度|岁|个|名|位|人|年|天|小时|分钟|秒|周|倍|次|万|亿|千|百|%|％))?"
     ),
     # Any other token with a digit in it: names such as H2O, GPT-4, A380.
-    "token": re.compile(r"(?<![A-Za-z])[A-Za-z]+(?:-[A-Za-z]+)*-?\d[A-Za-z0-9\-]*|\d+[A-Za-z][A-Za-z0-9\-]*"),
+    "token": re.compile(
+        r"(?<![A-Za-z])(?<![A-Za-z]-)[A-Za-z]++(?:-[A-Za-z]++)*-?\d[A-Za-z0-9\-]*|(?<!\d)\d++[A-Za-z][A-Za-z0-9\-]*"
+    ),
     # Chinese numerals; a single one is mostly part of a word, so two, or one that counts
     # (except that of "一个", mostly an article) or orders.
     "numeral": re.compile(
@@ -116,10 +120,9 @@ PATTERNS: dict[str, re.Pattern[str]] = {
 
 # A line that begins with an option's letter: "A. hen", "(B) cow", "C) ant", "A、鸡".
 _OPTION_LINE = re.compile(r"^[ \t]*(?:\(([A-Z])\)|（([A-Z])）|([A-Z])[.)．、:：）])[ \t]*\S.*$", re.M)
-# Options in the running text: from the first letter in brackets to the end of the line.
-_OPTION_RUN = re.compile(
-    r"[(（]A[)）][^\n]*?[(（]B[)）][^\n]*|(?<![A-Za-z0-9_])A[.)．、]\s*[^\s][^\n]*?(?<![A-Za-z0-9_])B[.)．、][^\n]*"
-)
+# Options in the running text: the first letter, in brackets or before a mark, and the second.
+_OPTION_A = re.compile(r"[(（]A(?P<closed>[)）])|(?<![A-Za-z0-9_])A[.)．、]\s*+\S")
+_OPTION_B = {True: re.compile(r"[(（]B[)）]"), False: re.compile(r"(?<![A-Za-z0-9_])B[.)．、]")}
 
 # A last line such as "Answer:" from which the model goes on.
 _CUE = re.compile(r"(?:\A|\n)([^\n]{1,40}[:：])\s*\Z")
@@ -233,5 +236,20 @@ def _options(text: str) -> Iterator[tuple[int, int]]:
         leads = index + 1 < len(lines) and ord(letters[index + 1]) - ord(letters[index]) == 1
         if follows or leads:
             yield match.span()
-    for match in _OPTION_RUN.finditer(text):
-        yield match.span()
+    yield from _option_runs(text)
+
+
+def _option_runs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what stands from an option A to the end of its line, if an option B follows there."""
+    seconds = {kind: [match.start() for match in _OPTION_B[kind].finditer(text)] for kind in (True, False)}
+    lines = [at for at, char in enumerate(text) if char == "\n"] if any(seconds.values()) else []
+    at = 0
+    while any(seconds.values()) and (match := _OPTION_A.search(text, at)):
+        at = match.start() + 1
+        places = seconds[match["closed"] is not None]
+        following = bisect.bisect_left(places, match.end())
+        line = bisect.bisect_left(lines, match.end())
+        end = lines[line] if line < len(lines) else len(text)
+        if following < len(places) and places[following] < end:
+            yield match.start(), end
+            at = end
