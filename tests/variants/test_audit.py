@@ -324,7 +324,7 @@ def test_a_pack_is_counted_by_operator():
 
 
 def test_a_sample_of_a_pack_is_no_run_of_its_first_documents():
-    """The first twenty of forty documents have their number changed, the others are label variants."""
+    """The first twenty of forty documents have their number changed, the others keep it."""
     from sago_harness.data import Document, Variant, VariantSet
 
     def one(number):

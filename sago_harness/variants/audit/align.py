@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections import defaultdict, deque
 from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA, LCSseq
 
 from sago_harness.variants.audit.words import Word
 from sago_harness.variants.phrases import read_table
@@ -15,6 +18,11 @@ _WEIGHT = {"stop": 25, "content": 100, "name": 120}
 #: Those of them that say what is meant of a thing.
 PROTECTED = ("negation", "quantifier", "comparison", "unit")
 _FAR = 99
+# The full search looks at every pair of words; above this number of pairs (250 words beside 250)
+# words that both texts have are laid beside each other first, and only what stands between them is
+# searched, if it is no more than this.
+_FULL = 62_500
+_BETWEEN = 1_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def align(canonical: list[Word], variant: list[Word]) -> Alignment:
     pairs: list[tuple[tuple[int, ...], tuple[int, ...], int]] = [((at,), (at,), 0) for at in range(head)]
     pairs += [
         (tuple(at + head for at in left), tuple(at + head for at in right), edits)
-        for left, right, edits in _trace(own, other)
+        for left, right, edits in _pairs(own, other)
     ]
     pairs += [((len(canonical) - at,), (len(variant) - at,), 0) for at in range(tail, 0, -1)]
     taken_canonical = {at for left, _, _ in pairs for at in left}
@@ -88,7 +96,8 @@ def align(canonical: list[Word], variant: list[Word]) -> Alignment:
             kept = _unframed(kept, gap, canonical, variant)
         corrected = corrected or _marked(words)
         extra = kept + extra
-        back += [word for word in words if word not in kept]
+        standing = set(kept)
+        back += [word for word in words if word not in standing]
     kinds = [word.kind for word in canonical]
     lone = [kind for kind in ("number", "name") if kinds.count(kind) == 1]
     if sum(kind in PROTECTED for kind in kinds) == 1:
@@ -137,15 +146,36 @@ def _take_moved(missing: list[Word], extra: list[Word], lone: list[str]) -> tupl
 
     A number or a name may have changed places with another one, so only a lone one counts.
     """
+    kinds = ("content", "stop", "wh", *lone)
+    if len(missing) * len(extra) > _FULL:
+        return _take_same(missing, extra, kinds)
     moved = []
     for word in list(missing):
-        if word.kind not in ("content", "stop", "wh", *lone):
+        if word.kind not in kinds:
             continue
         partner = next((other for other in extra if _edits(word, other) < _FAR), None)
         if partner is not None:
             missing.remove(word)
             extra.remove(partner)
             moved.append(word)
+    return tuple(moved)
+
+
+def _take_same(missing: list[Word], extra: list[Word], kinds: tuple[str, ...]) -> tuple[Word, ...]:
+    """Do so in long lists, for words that are the same in both."""
+    there: defaultdict[str, deque[int]] = defaultdict(deque)
+    for at, word in enumerate(extra):
+        there[word.text].append(at)
+    moved, partners = [], set()
+    left = []
+    for word in missing:
+        if word.kind in kinds and there[word.text]:
+            moved.append(word)
+            partners.add(there[word.text].popleft())
+        else:
+            left.append(word)
+    missing[:] = left
+    extra[:] = [word for at, word in enumerate(extra) if at not in partners]
     return tuple(moved)
 
 
@@ -166,17 +196,7 @@ def distance(a: str, b: str, limit: int = _FAR) -> int:
 
 @functools.lru_cache(maxsize=200_000)
 def _distance(a: str, b: str) -> int:
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, left in enumerate(a, 1):
-        before, old = row, before
-        row = [i]
-        for j, right in enumerate(b, 1):
-            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (left != right))
-            if i > 1 and j > 1 and left == b[j - 2] and a[i - 2] == right:
-                best = min(best, old[j - 2] + 1)
-            row.append(best)
-    return row[-1]
+    return int(OSA.distance(a, b))
 
 
 @functools.lru_cache(maxsize=200_000)
@@ -235,6 +255,36 @@ def _stems(word: str) -> frozenset[str]:
 
 def _cost(word: Word) -> int:
     return _WEIGHT.get(word.kind, 150)
+
+
+def _pairs(canonical: list[Word], variant: list[Word]) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
+    """Return pairs (canonical places, variant places, edits), in order of the texts.
+
+    In long texts the words of the longest common sequence are partners; its blocks part the texts.
+    """
+    if len(canonical) * len(variant) <= _FULL:
+        return _trace(canonical, variant)
+    numbers: dict[str, int] = {}
+    own, other = (
+        [numbers.setdefault(word.text, len(numbers)) for word in words] for words in (canonical, variant)
+    )
+    pairs: list[tuple[tuple[int, ...], tuple[int, ...], int]] = []
+    i = j = 0
+    for block in [*LCSseq.opcodes(own, other), None]:
+        if block is not None and block.tag != "equal":
+            continue
+        i2, j2 = (len(own), len(other)) if block is None else (block.src_start, block.dest_start)
+        if (i2 - i) * (j2 - j) <= _BETWEEN:
+            pairs += [
+                (tuple(at + i for at in left), tuple(at + j for at in right), edits)
+                for left, right, edits in _trace(canonical[i:i2], variant[j:j2])
+            ]
+        if block is not None:
+            i, j = block.src_end, block.dest_end
+            pairs += [
+                ((one,), (two,), 0) for one, two in zip(range(i2, i), range(j2, j), strict=True)
+            ]
+    return pairs
 
 
 def _trace(canonical: list[Word], variant: list[Word]) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:

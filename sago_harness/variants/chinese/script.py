@@ -56,14 +56,17 @@ def must_be_simplified(text: str) -> None:
 
 
 def convert(text: str, config: str) -> str:
-    """Convert a text by an OpenCC configuration.
+    r"""Convert a text by an OpenCC configuration.
 
     Examples
     --------
     >>> convert("头发和发现", TO_TRADITIONAL)
     '頭髮和發現'
+    >>> convert("国\0家", TO_TRADITIONAL)
+    '國\x00家'
     """
-    return str(_converter(config).convert(text))
+    # The C interface takes a NUL for the end of the text.
+    return "\0".join(str(_converter(config).convert(part)) for part in text.split("\0"))
 
 
 def _encodes(char: str, codec: str) -> int:

@@ -22,6 +22,9 @@ _LINKS = (", and ", "; ")
 class Merge(Guarded):
     """Joins two statements that stand side by side with ", and" or a semicolon.
 
+    Not where the first says or thinks something: "He thinks she left, and Bob sat down." would
+    make a part of the thought of what follows.
+
     Examples
     --------
     >>> from sago_harness.variants.needs import missing
@@ -35,8 +38,9 @@ class Merge(Guarded):
     name = "merge"
     family = "structure"
     languages = ("en",)
+    version = 2
     requires: ClassVar[tuple[str, ...]] = PARSER
-    tables: ClassVar[tuple[str, ...]] = ("grammar", "joining")
+    tables: ClassVar[tuple[str, ...]] = ("grammar", "joining", "fronting")
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
         """Join one pair, chosen by chance."""
@@ -46,7 +50,7 @@ class Merge(Guarded):
         for first, second in itertools.pairwise(found):
             if passage.text[first.end : second.start] not in (" ", "  "):
                 continue
-            if _is_statement(first) and _is_statement(second):
+            if _is_statement(first) and not _reports(first) and _is_statement(second):
                 head = _lowered(passage, second)
                 if head:
                     pairs.append((first, second, head))
@@ -71,6 +75,17 @@ def _is_statement(sentence: Sentence) -> bool:
     if any(token.dep_ in ("cc", "conj", "advcl", "parataxis", "intj") for token in root.children):
         return False
     return any(child.dep_ in _SUBJECTS and child.i < root.i for child in root.children) and _is_finite(root)
+
+
+def _reports(sentence: Sentence) -> bool:
+    """Say whether a clause is said, thought or asked in it, so that another could be taken for its twin."""
+    doc = sentence.doc()
+    if any(token.dep_ in ("ccomp", "csubj", "pcomp") for token in doc):
+        return True
+    # A doubtful parse of such a verb: any finite form behind it counts.
+    root = next(token for token in doc if token.dep_ == "ROOT")
+    saying = root.lemma_.lower() in read_table("fronting")["no_clause_verbs"]
+    return saying and any(token.tag_ in ("VBD", "VBZ", "VBP", "MD") for token in doc[root.i + 1 :])
 
 
 def _is_finite(verb: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.parts.within import matches_within
 from sago_harness.variants.phrases import read_table
 
 
@@ -34,13 +35,10 @@ class ZhAddress(Guarded):
         said, wanted = ("你", "您") if (self.strength or 0) > 0 else ("您", "你")
         pattern, text = _pattern(said), passage.text
         parts, at = [], 0
-        for start, end in passage.free():
-            for match in pattern.finditer(text, start):
-                if match.end() > end:
-                    break
-                if match.lastgroup:
-                    parts += [text[at : match.start()], wanted]
-                    at = match.end()
+        for match in matches_within(pattern, text, passage.free()):
+            if match.lastgroup:
+                parts += [text[at : match.start()], wanted]
+                at = match.end()
         if not parts:
             raise Refused(f"no {said} to change")
         return "".join([*parts, text[at:]])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
 import random
 
 from sago_harness.variants.base import Passage, Refused
 from sago_harness.variants.chinese.mixed import borders
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.parts.within import overlaps
 
 
 class ZhMixed(Guarded):
@@ -34,7 +34,7 @@ class ZhMixed(Guarded):
         found = [
             (start, end)
             for start, end in borders(text)
-            if not _meets(spans, start, end)
+            if not overlaps(spans, start, end)
         ]
         if not found:
             raise Refused("no border between Han and Latin")
@@ -44,9 +44,3 @@ class ZhMixed(Guarded):
             parts += [text[at:start], space]
             at = end
         return "".join([*parts, text[at:]])
-
-
-def _meets(spans: list[tuple[int, int]], start: int, end: int) -> bool:
-    """Say whether a range shares a character with a span, or is an empty one inside it."""
-    at = bisect.bisect_left(spans, (max(end, start + 1), 0)) - 1
-    return at >= 0 and spans[at][1] > start and (end > start or spans[at][0] < start)

@@ -23,6 +23,7 @@ class ZhScript(Guarded):
     languages = ("zh",)
     feature = "traditional_share"
     requires = ("opencc",)
+    version = 2
 
     def vary(self, passage: Passage, rng: random.Random) -> str:
         """Convert the whole text, so that words are seen whole, and put the literals back."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import bisect
 import functools
 import random
 import re
@@ -11,6 +10,7 @@ import unicodedata
 from typing import ClassVar
 
 from sago_harness.variants.base import Operator, Passage, Refused
+from sago_harness.variants.parts.within import overlaps
 from sago_harness.variants.phrases import read_table
 from sago_harness.variants.text.graphemes import is_boundary
 
@@ -59,7 +59,7 @@ class Contrary(Operator):
             for start, end, new in self.changes(passage, rng)
             if is_boundary(text, start)
             and is_boundary(text, end)
-            and not _overlaps(closed, start, end)
+            and not overlaps(closed, start, end)
         ]
         if not found:
             raise Refused("nothing to change")
@@ -111,12 +111,6 @@ def match_case(old: str, new: str) -> str:
     if len(old) > 1 and old.isupper():
         return new.upper()
     return new[:1].upper() + new[1:] if old[:1].isupper() else new
-
-
-def _overlaps(ranges: list[tuple[int, int]], start: int, end: int) -> bool:
-    """Say whether one of the ranges, sorted and apart, shares a character with ``start`` to ``end``."""
-    at = bisect.bisect_left(ranges, (end, end)) - 1
-    return at >= 0 and ranges[at][1] > start
 
 
 @functools.cache

@@ -140,5 +140,5 @@ def joins_numbers(passage: Passage, at: int) -> bool:
         before -= 1
     while after < len(passage.text) - 1 and passage.text[after].isspace():
         after += 1
-    left, right = passage.text[max(before, 0) : at][:1], passage.text[after : after + 1]
+    left, right = passage.text[before : before + 1], passage.text[after : after + 1]
     return left.isdigit() and (right.isdigit() or right in ("$", "€", "£", "-", "+"))

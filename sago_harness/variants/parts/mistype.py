@@ -26,8 +26,9 @@ KINDS: dict[str, int] = {"drop": 265, "neighbour": 89, "swap": 41, "double": 36}
 #: The word lists that every result depends on.
 TABLES: tuple[str, ...] = ("typos", "near_words")
 
-# A whole word of plain letters: no part of an accented, hyphenated or shortened word.
-_WORD = re.compile(r"(?<![\w'’\-])[A-Za-z][a-z]{3,}(?![\w'’\-])")
+# A whole word of plain letters: no part of an accented, hyphenated or shortened word. No English
+# word is longer.
+_WORD = re.compile(r"(?<![\w'’\-])[A-Za-z][a-z]{3,60}(?![\w'’\-])")
 
 
 def mistype(passage: Passage, count: int, kinds: tuple[str, ...], rng: random.Random) -> str:

@@ -53,4 +53,16 @@ def holds(ranges: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return at >= 0 and end <= ranges[at][1]
 
 
+def overlaps(ranges: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Say whether one of the ranges, sorted and apart, has a part of ``start`` to ``end`` inside.
+
+    Examples
+    --------
+    >>> [overlaps([(0, 4), (6, 9)], *span) for span in ((4, 6), (5, 7), (2, 2))]
+    [False, True, True]
+    """
+    at = bisect.bisect_left(ranges, (end, end)) - 1
+    return at >= 0 and ranges[at][1] > start
+
+
 _BEYOND = 1 << 60
