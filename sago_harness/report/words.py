@@ -56,9 +56,10 @@ def describe_task(rows: Sequence[Row], name: str) -> str:
     canonical = [row for row in rows if row["role"] == "canonical"]
     variants = _keeping(rows)
     complete = sum(value["n_scored"] for value in scored.values)
+    each = round(len(variants) / max(1, len(canonical)))
     lines = [
-        f"{name}: {len(canonical)} documents, {len(variants) / max(1, len(canonical)):.0f} variants "
-        f"each, {complete} scored on every measure"
+        f"{name}: {len(canonical)} documents, {each} variant{'' if each == 1 else 's'} each, "
+        f"{complete} scored on every measure"
     ]
     if scored.families:
         lines.append(

@@ -1,19 +1,23 @@
 """What every operator promises for any text."""
 
+import contextlib
 import csv
 import json
+import pathlib
 import random
 import unicodedata
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sago_harness.variants.base import SCORED_FAMILIES, Passage, Refused
+from sago_harness.variants.base import SCORED_FAMILIES, Refused
 from sago_harness.variants.build import make_passage
 from sago_harness.variants.constraints.literals import Literals
 from sago_harness.variants.constraints.semantic import Semantic
+from sago_harness.variants.needs import missing
 from sago_harness.variants.operators import OPERATORS
-from sago_harness.variants.text.spans import find_spans, keeps_order
+from sago_harness.variants.text.spans import keeps_order
 
 EVERY = [
     operator(strength, position)
@@ -70,7 +74,7 @@ TEXT = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(PIECES), max_siz
 def test_promises(text, operator, seed, normalise):
     language = operator.languages[seed % len(operator.languages)]
     text = unicodedata.normalize("NFC", text) if normalise else text
-    passage = Passage(text, language, find_spans(text, language))
+    passage = make_passage(text, language)
     try:
         variant = operator.apply(passage, random.Random(seed))
     except Refused:
@@ -86,12 +90,53 @@ def test_promises(text, operator, seed, normalise):
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(EVERY), st.integers(0, 99))
 def test_a_lone_surrogate_in_the_input_stops_nothing(operator, seed):
-    passage = Passage("who is\ud800 there, word?", operator.languages[0])
-    try:
-        variant = operator.apply(passage, random.Random(seed))
-    except Refused:
-        variant = "\ud800"
-    assert variant.count("\ud800") == 1
+    passage = make_passage("who is\ud800 there, word?", operator.languages[0])
+    with contextlib.suppress(Refused):
+        assert operator.apply(passage, random.Random(seed)).count("\ud800") == 1
+
+
+TASTE = {
+    "en": [
+        "Who wrote Emma?",
+        "What happens if you swallow a seed before lunch?",
+        "What is the colour of the sky, and why isn't it green?",
+        "Explain gravity.",
+        "Anna has 3 eggs. She eats 2 of them. How many eggs does she have left?",
+        "Dogs bark. Cats meow.",
+        "The boy was late, and the bus was gone.",
+        "Name a big cat, a large bird and a small fish.",
+        "Is it dangerous to begin smoking?",
+        "Can reindeer really fly?",
+        "Is smoking banned in all countries that are near Poland because people dislike it?",
+        "It is healthy to eat apples.",
+        "I have an apple, a pear and a plum. What should I do with their skins?",
+        "How many miles are there between Paris and Berlin?",
+        "Which is taller, the tower in Paris or the bridge in London that was built before 1900?",
+        "When did the war end in Europe?",
+        "Do all birds fly without a compass?",
+        "Tell me about the government of people who live with their parents.",
+        "Does your weight change when you hear music?",
+        "Tom has 3 dogs, and Anna has 4 cats.",
+        "When did the film start, and how large was the present?",
+    ],
+    "zh": (pathlib.Path(__file__).parent / "chinese_questions.txt").read_text(encoding="utf-8").splitlines(),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATORS if not name.startswith("rewrite_")])
+def test_every_operator_makes_something_of_ordinary_texts(name):
+    kind = OPERATORS.load(name)
+    if lacking := missing(kind.requires):
+        pytest.skip(lacking)
+    for operator in (each for each in EVERY if each.name == name):
+        for language in operator.languages:
+            made = 0
+            for text in TASTE[language]:
+                with contextlib.suppress(Refused):
+                    made += operator.apply(make_passage(text, language), random.Random(3)) != text
+            # Chinese has no contractions to expand.
+            absent = (operator.name, operator.position, language) == ("formal", "throughout", "zh")
+            assert made or absent, (operator.variant_id, language)
 
 
 def real_questions(folder):
