@@ -340,3 +340,8 @@ def test_tables_of_forms_hold_single_characters_and_words():
     for kind in ("ba", "bei"):
         verbs = read_table("zh_voice")[kind]
         assert len(set(verbs)) == len(verbs)
+
+
+def test_script_is_converted_on_both_sides_of_a_nul():
+    assert vary("zh_script", "这里\x00国家是谁的？") == "這裡\x00國家是誰的？"
+    assert vary("zh_script", "\x00國家\x00\x00在哪裡？\x00") == "\x00国家\x00\x00在哪里？\x00"

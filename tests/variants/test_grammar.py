@@ -182,6 +182,9 @@ def test_an_abbreviation_closes_the_sentence_with_its_own_stop():
         ("Each class has 20 boys. There are 3 classes. How many boys are there?",
          {f"Each class has 20 boys{link} there are 3 classes. How many boys are there?"
           for link in (", and", ";")}),
+        # The clause behind "thinks" is in the second sentence and stays there.
+        ("She left. He thinks Bob saw the dog.",
+         {"She left, and he thinks Bob saw the dog.", "She left; he thinks Bob saw the dog."}),
     ],
 )  # fmt: skip
 def test_merge_joins_with_and_or_a_semicolon(text, expected):
@@ -235,6 +238,10 @@ REFUSED = [
     ("split", "If Tom has a dog, and Anna has a cat, they are happy."),
     ("merge", "Tom has a dog."),
     ("merge", "Tom has a dog. However, the dog is old."),
+    # What follows would be a part of what is thought, said or known.
+    ("merge", "He thinks she left. Bob saw the dog."),
+    ("merge", "He said that she left. Bob saw the dog."),
+    ("merge", "They know what he did. Bob saw the dog."),
     ("swap", "Who wrote Emma?"),
     ("swap", "Tom has a dog. How old is it?"),
     ("swap", "Dreams can reveal something about us. What is that something?"),
@@ -255,18 +262,66 @@ def test_a_passage_that_must_be_left_alone(name, text):
     assert refused(name, text)
 
 
+#: For every operator a text that it changes.
+CHANGED = {
+    "imperative": "Who wrote Emma?",
+    "interrogative": "Explain gravity.",
+    "declarative": "Who wrote Emma?",
+    "fronting": "What happens if you swallow gum?",
+    "voice": "Who wrote Emma?",
+    "cleft": "Who wrote Emma?",
+    "extraposition": "Is it legal to own a rifle?",
+    "split": "Tom has a dog, and Anna has a cat.",
+    "merge": "Tom has a dog. The dog is old.",
+    "swap": "How many pens has Anna? Anna has a box of pens.",
+    "listing": "Tom bought a box of pens, cups and hats.",
+    "lengthen": "Who wrote the novel that Emma is named after?",
+    "shorten": "Can you tell me who wrote Emma?",
+}
+
+
+def runnable(name):
+    if absent := missing(OPERATORS.load(name).requires):
+        pytest.skip(absent)
+    return OPERATORS.load(name)()
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_odd_text_is_refused_or_changed_but_stops_nothing(name):
-    if missing(OPERATORS.load(name).requires):
-        pytest.skip(missing(OPERATORS.load(name).requires))
-    operator = OPERATORS.load(name)()
-    long = "Who wrote " * 300 + "Emma?"
-    for text in ("?", "Who?", "...", "a\ud800b?", "Is \x00 it cold?", "If ?", "Is?", long):
+def test_blanks_around_a_text_change_nothing_inside(name):
+    operator, text = runnable(name), CHANGED[name]
+    plain = operator.apply(Passage(text), random.Random(1))
+    assert plain != text
+    for lead, trail in (("", "\n"), ("  ", ""), ("\n", " \n")):
+        varied = operator.apply(Passage(lead + text + trail), random.Random(1))
+        if name == "lengthen":
+            assert lead + text in varied
+        else:
+            assert varied.split() == plain.split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "odd", ["\ud800", "\x00", "\u0301", "\u200d", "\ufeff", "\u202e", "\U0001f600", "{", "\x1b[31m"]
+)
+def test_an_odd_character_stays_or_the_text_is_refused(name, odd):
+    """After the first letter, between the first words, and at the end."""
+    operator, text = runnable(name), CHANGED[name]
+    first = text.index(" ")
+    for odd_text in (text[0] + odd + text[1:], text[:first] + f" {odd}" + text[first:], text + odd):
         try:
-            outcome = operator.apply(Passage(text), random.Random(1))
+            outcome = operator.apply(Passage(odd_text), random.Random(1))
         except Refused:
             continue
-        assert outcome != text
+        assert outcome != odd_text
+        assert outcome.count(odd) == 1
+
+
+@parsed
+@pytest.mark.parametrize("text", ["?", "Who?", "...", "If ?", "Is?", ". . .", "Who wrote " * 300 + "Emma?"])
+def test_what_is_no_sentence_is_refused_by_all_but_the_one_that_reads_none(text):
+    for name in NAMES:
+        if name != "lengthen":
+            assert refused(name, text)
 
 
 @pytest.mark.parametrize("factor", [1.5, 2, 3])
@@ -333,3 +388,8 @@ def test_every_operator_that_parses_says_so():
         requires = OPERATORS.load(name).requires
         if name not in ("swap", "lengthen"):
             assert set(PARSER) <= set(requires), name
+
+
+@parsed
+def test_a_list_with_an_empty_item_is_refused():
+    assert refused("listing", "Tom bought:\n- apples\n-   \n- figs\n- pears") == "an empty item"

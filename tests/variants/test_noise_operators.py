@@ -206,6 +206,28 @@ def test_spelling(text, expected):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "What does the word color mean?",
+        "How do you spell color?",
+        "How many letters has color?",
+        "Is color a noun?",
+        # One text, one spelling.
+        "Is the theater open? What is meant by color?",
+    ],
+)
+def test_spelling_refuses_a_word_that_is_spoken_of(text):
+    with pytest.raises(Refused, match="spoken of"):
+        one("spelling", text)
+
+
+def test_spelling_changes_a_text_that_speaks_of_other_words():
+    assert one("spelling", "The color is red. What is the meaning of life?") == (
+        "The colour is red. What is the meaning of life?"
+    )
+
+
+@pytest.mark.parametrize(
     "text", ["A meter of tire", "Practise the program", "The Pearl Harbor story", "a check"]
 )
 def test_spelling_refuses_words_with_two_meanings_and_names(text):

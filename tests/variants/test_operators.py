@@ -268,7 +268,7 @@ def test_a_language_it_does_not_know_is_refused():
 
 
 def test_a_wrong_strength_or_position_is_one_line():
-    with pytest.raises(SagoError, match="no strength 7: it has -10, -8"):
+    with pytest.raises(SagoError, match="no strength 7: it has 2, 4"):
         OPERATORS.load("politeness")(7)
     with pytest.raises(SagoError, match="no position 'middle'"):
         OPERATORS.load("politeness")(2, "middle")

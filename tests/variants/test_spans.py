@@ -51,6 +51,17 @@ def pieces(text, extra=()):
         ("第三章讲三百二十人", ["第三", "三百二十"]),
         ("Who wrote it?\nAnswer:", ["Answer:"]),
         ("What is the capital of France?", []),
+        ("Is it (A) a hen or (B) a cow?\nSay it.", ["(A) a hen or (B) a cow?"]),
+        ("Is it A. hen B. cow C. ant?", ["A. hen B. cow C. ant?"]),
+        # The second letter stands on another line, or before a mark of another kind.
+        ("Plan A. it goes\nThen B. it stops", []),
+        ("It is (A) hot.\n(B) is cold", []),
+        ("at   \n  3点 or 5 6时", ["3点", "5", "6时"]),
+        ("a-b-c9 and x-1y-2", ["a-b-c9", "x-1y-2"]),
+        ("ask a.b+c@mail.example.org or a@b.c+d@e.f", ["a.b+c@mail.example.org", "a@b.c", "+d@e.f"]),
+        ("see git+ssh://x.org/a, a.b.c.d.e.example.com/x", ["git+ssh://x.org/a", "a.b.c.d.e.example.com/x"]),
+        ("Label with either good  ,  fair   or   bad", ["good  ,  fair   or   bad"]),
+        ("let \\(a + b\\) be \\begin{a}x\\end{a}", ["\\(a + b\\)", "\\begin{a}x\\end{a}"]),
         ("", []),
     ],
 )

@@ -281,9 +281,7 @@ def _pairs(canonical: list[Word], variant: list[Word]) -> list[tuple[tuple[int, 
             ]
         if block is not None:
             i, j = block.src_end, block.dest_end
-            pairs += [
-                ((one,), (two,), 0) for one, two in zip(range(i2, i), range(j2, j), strict=True)
-            ]
+            pairs += [((one,), (two,), 0) for one, two in zip(range(i2, i), range(j2, j), strict=True)]
     return pairs
 
 

@@ -94,14 +94,17 @@ def gather(canonical: str, variant: str, cosine: float) -> Evidence:
 #: More lost words than this say no more; added words alone, where nothing is lost, say less.
 _MOST = 3.0
 _MOST_EXTRA = 2.0
+_LONG = 40_000
 
 
 def _loss(words: tuple[Word, ...], opposite: tuple[Word, ...], kinds: tuple[str, ...]) -> float:
     """Count words, each less the shorter it is and the nearer the opposite side has one."""
     total = 0.0
+    # Between two long texts with little in common no nearness is left that could matter.
+    near = opposite if len(words) * len(opposite) <= _LONG else ()
     for word in words:
         if word.kind in kinds:
-            far = [_far(word.form, other.form) for other in opposite]
+            far = [_far(word.form, other.form) for other in near]
             total += min(1.0, len(word.form) / 5) * min([1.0, *far])
     return total
 

@@ -80,7 +80,7 @@ def _is_statement(sentence: Sentence) -> bool:
 def _reports(sentence: Sentence) -> bool:
     """Say whether a clause is said, thought or asked in it, so that another could be taken for its twin."""
     doc = sentence.doc()
-    if any(token.dep_ in ("ccomp", "csubj", "pcomp") for token in doc):
+    if any(token.dep_ == "ccomp" or (token.dep_ == "pcomp" and _is_finite(token)) for token in doc):
         return True
     # A doubtful parse of such a verb: any finite form behind it counts.
     root = next(token for token in doc if token.dep_ == "ROOT")

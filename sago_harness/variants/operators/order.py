@@ -47,8 +47,7 @@ class Order(Guarded):
         pairs = [
             match.span()
             for match in _PAIR.finditer(text)
-            if holds(ranges, *match.span())
-            and _may_swap(text, *match.span())
+            if holds(ranges, *match.span()) and _may_swap(text, *match.span())
         ]
         if not pairs:
             raise Refused("no pair of function words")

@@ -40,8 +40,7 @@ class SoftBreaks(Guarded):
         gaps = [
             match.span()
             for match in _GAP.finditer(text)
-            if not _READ_AS_LIST.match(text, match.end())
-            and holds(ranges, *match.span())
+            if not _READ_AS_LIST.match(text, match.end()) and holds(ranges, *match.span())
         ]
         parts: list[str] = []
         line = copied = 0

@@ -31,11 +31,7 @@ class ZhMixed(Guarded):
         del rng
         text = passage.text
         spans = sorted((span.start, span.end) for span in (*passage.keep, *passage.leave))
-        found = [
-            (start, end)
-            for start, end in borders(text)
-            if not overlaps(spans, start, end)
-        ]
+        found = [(start, end) for start, end in borders(text) if not overlaps(spans, start, end)]
         if not found:
             raise Refused("no border between Han and Latin")
         space = " " if any(start == end for start, end in found) else ""

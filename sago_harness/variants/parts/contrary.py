@@ -57,9 +57,7 @@ class Contrary(Operator):
         found = [
             (start, end, new)
             for start, end, new in self.changes(passage, rng)
-            if is_boundary(text, start)
-            and is_boundary(text, end)
-            and not overlaps(closed, start, end)
+            if is_boundary(text, start) and is_boundary(text, end) and not overlaps(closed, start, end)
         ]
         if not found:
             raise Refused("nothing to change")
