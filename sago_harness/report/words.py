@@ -24,7 +24,7 @@ _AXIS_SENTENCES = {
 _BESIDE = {"human": "what people wrote", "language": "other languages"}
 
 #: A model that edits of the meaning move less than this many times as far as other variants
-#: hardly reads what it is asked.
+#: reacts to a change of meaning no more than to one of manner.
 _RIGID_RATIO = 1.2
 
 #: Shares above which health is worth a line.
@@ -132,7 +132,7 @@ def _meaning(rows: Sequence[Row]) -> list[str]:
         moved = "move the answer, the others do not" if changing else "do not move the answer: rigid"
         return [f"  meaning    meaning-changing edits {moved} {figures}"]
     ratio = changing / keeping
-    rigid = ": rigid, it hardly reads what it is asked" if ratio < _RIGID_RATIO else ""
+    rigid = ": a change of meaning moves it no more than one of manner" if ratio < _RIGID_RATIO else ""
     return [
         f"  meaning    meaning-changing edits move the answer {ratio:.1f} times as far as meaning-keeping "
         f"variants {figures}{rigid}"

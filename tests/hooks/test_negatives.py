@@ -216,7 +216,7 @@ def told(changing: float, keeping: float) -> list[str]:
     [
         # 0.8 / 0.2 = 4; 0.22 / 0.2 = 1.1, under 1.2.
         (0.8, 0.2, "move the answer 4.0 times as far as meaning-keeping variants (x_bleu 0.80 against 0.20)"),
-        (0.22, 0.2, "1.1 times as far as meaning-keeping variants (x_bleu 0.22 against 0.20): rigid"),
+        (0.22, 0.2, "1.1 times as far as meaning-keeping variants (x_bleu 0.22 against 0.20): a change"),
         (0.5, 0.0, "move the answer, the others do not (x_bleu 0.50 against 0.00)"),
         (0.0, 0.0, "do not move the answer: rigid"),
     ],
@@ -231,7 +231,7 @@ def test_the_summary_sets_them_against_the_variants_that_keep_the_meaning(
 
 def test_the_summary_counts_them_as_no_variants_and_names_them_as_no_worst_operator() -> None:
     lines = told(0.9, 0.2)
-    assert lines[0].startswith("t: 1 documents, 1 variants each")
+    assert lines[0].startswith("t: 1 documents, 1 variant each")
     assert not any("change_number" in line for line in lines)
 
 

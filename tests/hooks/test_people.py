@@ -79,7 +79,7 @@ def test_the_summary_tells_of_people_and_of_no_score(disfluent: dict[str, Any]) 
     rows = [row for rows in records(disfluent, "sago_disfl_qa").values() for row in rows]
     table = values(disfluent, "sago_disfl_qa")
     lines = describe_task(rows, "scripted on sago_disfl_qa").splitlines()
-    assert lines[0] == "scripted on sago_disfl_qa: 4 documents, 1 variants each, 4 scored on every measure"
+    assert lines[0] == "scripted on sago_disfl_qa: 4 documents, 1 variant each, 4 scored on every measure"
     assert "what people wrote (disfluent)" in lines[1]
     share = f"{100 * table['human_sago_generation']:.0f} %"
     (moved,) = [line for line in lines if "the text of the answer moves" in line]
