@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sago_harness import pipeline
+from sago_harness.data import VariantSet
 from sago_harness.logs import warn_once
 from sago_harness.scores.composite import TaskScores, stock_documents
 from sago_harness.scores.document import HEALTH_FLAGS
@@ -23,6 +25,8 @@ LEAST_REPEATS = 3
 #: Above this share of stock answers a model's score must not be ranked.
 STOCK_LIMIT = 0.1
 
+#: Reasons of refused variants that one line names.
+_MOST_REASONS = 3
 
 #: What a reason of a task's score means.
 REASONS = {
@@ -62,6 +66,32 @@ def say_sampling(generation: Mapping[str, Any], repeats: int) -> None:
             f"sampling moves responses by itself: ask for canonical_repeats={LEAST_REPEATS} or more in "
             "--metadata, and rank only what is left over that noise"
         )
+
+
+def say_rejects(task: str, sets: Iterable[VariantSet]) -> None:
+    """Log how many variants could not be made or were not let through, with the most frequent reasons.
+
+    What is missing on this machine is a warning: with it the run would have other variants.
+
+    Parameters
+    ----------
+    task : str
+    sets : iterable of VariantSet
+    """
+    made = 0
+    reasons: Counter[str] = Counter()
+    for variants in sets:
+        made += len(variants.variants) - 1
+        reasons.update(reject.reason for reject in variants.rejects)
+    if not reasons:
+        return
+    most = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:_MOST_REASONS]
+    said = ", ".join(f"{reason} ({count})" for reason, count in most)
+    log.info("[%s] %d variants made, %d refused: %s", task, made, reasons.total(), said)
+    for reason, count in sorted(reasons.items()):
+        if reason.startswith("missing "):
+            remedy = "`sago variants build` says how to get it"
+            log.warning("[%s] %d variants left out: %s (%s)", task, count, reason, remedy)
 
 
 def say_coverage(task: str, column: str, items: Sequence[Any]) -> None:

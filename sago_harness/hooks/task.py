@@ -214,6 +214,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         health.say_sampling(generation, self.spec.canonical_repeats)
         self.origin.check(documents)
         self._sets = {document.id: self.origin.variants(document) for document in documents}
+        health.say_rejects(self.spec.task, self._sets.values())
         self.signature = task_signature(
             self.spec,
             self.origin,

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sago_harness.data import Document, Reject, Variant, VariantSet
+from sago_harness.hooks import health
 from sago_harness.hooks.metrics import NotScored, document_mean
 from tests import tiny
 from tests.hooks.hosts import Scripted, build, evaluate, records, values, write_yaml
@@ -174,3 +176,25 @@ def test_a_variant_that_does_not_reach_the_model_is_no_evidence(tmp_path: Path, 
                 assert row["distances"]["x_bleu"] is row["distances"]["x_act"] is None
     # The recipe has two variants of noise and asks for both.
     assert values(found, "sago_demo_facts")["x_act"] == "N/A"
+
+
+def test_refused_variants_are_counted_and_what_is_missing_is_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def made(name: str, *reasons: str) -> VariantSet:
+        fields = {"q": name}
+        variants = tuple(Variant(each, "noise", "x", fields) for each in ("canonical", "a", "b"))
+        return VariantSet(
+            Document(name, fields), variants, tuple(Reject("r", "noise", "x", reason) for reason in reasons)
+        )
+
+    with caplog.at_level(logging.INFO):
+        health.say_rejects("t", [made("1", "missing library spacy", "length"), made("2", "length")])
+        health.say_rejects("quiet", [made("3")])
+    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
+        (logging.INFO, "[t] 4 variants made, 3 refused: length (2), missing library spacy (1)"),
+        (
+            logging.WARNING,
+            "[t] 1 variants left out: missing library spacy (`sago variants build` says how to get it)",
+        ),
+    ]
