@@ -56,10 +56,7 @@ def build(document: Document, recipe: Recipe, seed: int) -> VariantSet:
     if document.reason or not document.text.strip():
         return VariantSet(document, tuple(variants))
     rejects: list[Reject] = []
-    passages = {
-        name: make_passage(text, document.language, document.keep, recipe.levels)
-        for name, text in document.fields.items()
-    }
+    passages = _passages(document, recipe.levels)
     whole = _join(passages, document.language)
     constraints = recipe.make_constraints()
     taken = {document.text}
@@ -124,12 +121,7 @@ def whole_passage(document: Document, levels: Iterable[str]) -> Passage:
     >>> whole.text, [whole.text[span.start : span.end] for span in whole.keep]
     ('3 hens?\nA farm.', ['3'])
     """
-    levels = tuple(levels)
-    passages = {
-        name: make_passage(text, document.language, document.keep, levels)
-        for name, text in document.fields.items()
-    }
-    return _join(passages, document.language)
+    return _join(_passages(document, tuple(levels)), document.language)
 
 
 def holds_for(constraint: str, family: str, operator: str) -> bool:
@@ -204,6 +196,13 @@ def _generator(seed: int, document_id: str, operator: Operator) -> random.Random
     return random.Random(
         int.from_bytes(hashlib.sha256(key.encode("utf-8", "backslashreplace")).digest(), "big")
     )
+
+
+def _passages(document: Document, levels: tuple[str, ...]) -> dict[str, Passage]:
+    return {
+        name: make_passage(text, document.language, document.keep, levels)
+        for name, text in document.fields.items()
+    }
 
 
 def _join(passages: dict[str, Passage], language: str) -> Passage:

@@ -26,7 +26,9 @@ LEVELS = ("literal", "semantic")
 BROUGHT = OTHER_FAMILIES[:2]
 _KEYS = ("name", "version", "variants", "constraints", "levels", "brought")
 #: Of a recipe that names none.
-_CONSTRAINTS = ["changed", "literals", "semantic", "length", "edits", "language", "answer_type"]
+DEFAULT_CONSTRAINTS: tuple[str, ...] = (
+    "changed", "literals", "semantic", "length", "edits", "language", "answer_type",
+)  # fmt: skip
 _ENTRY_KEYS = ("operator", "strength", "position", "languages", "constraints")
 
 
@@ -240,7 +242,7 @@ def parse_recipe(content: object, where: str) -> Recipe:
         for index, item in enumerate(_items(content, "variants", where, []), 1)
     )
     rules = tuple(
-        _parse_rule(item, where) for item in _items(content, "constraints", where, list(_CONSTRAINTS))
+        _parse_rule(item, where) for item in _items(content, "constraints", where, list(DEFAULT_CONSTRAINTS))
     )
     for entry in entries:
         _check_needs(entry, rules, where)

@@ -21,8 +21,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from sago_harness.axes.encoders.baseline import demo_texts
 from sago_harness.data import Document
-from sago_harness.taskfiles import task_folder
 from sago_harness.variants.build import build
 from sago_harness.variants.recipe import Recipe, load_recipe
 
@@ -54,16 +54,7 @@ def read_questions(data_dir: str | None) -> tuple[list[str], str]:
     if data_dir and path.is_file():
         with path.open(encoding="utf-8-sig", newline="") as lines:
             return [row["Question"] for row in csv.DictReader(lines)], "TruthfulQA"
-    texts = []
-    for file in ("facts", "instructions", "reasoning"):
-        rows = (task_folder() / "demo" / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
-        texts += [str(next(iter_texts(json.loads(row)))) for row in rows]
-    return texts, "the demo sets (no --data-dir with truthfulqa/TruthfulQA.csv)"
-
-
-def iter_texts(row: dict[str, object]) -> list[str]:
-    """Return the prompt of a demo row."""
-    return [str(row[key]) for key in ("question", "instruction", "problem", "prompt") if key in row]
+    return list(demo_texts()["en"]), "the demo sets (no --data-dir with truthfulqa/TruthfulQA.csv)"
 
 
 def rates(recipe: Recipe, documents: list[Document], rounds: int) -> dict[str, float]:

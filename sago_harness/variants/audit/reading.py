@@ -22,10 +22,7 @@ from sago_harness.variants.build import make_passage
 from sago_harness.variants.constraints import CONSTRAINTS
 from sago_harness.variants.needs import missing
 from sago_harness.variants.operators import OPERATORS
-from sago_harness.variants.recipe import Recipe
-
-#: Constraints that every drawn variant has passed.
-_CHECKS = ("changed", "literals", "semantic", "length", "edits", "language", "answer_type")
+from sago_harness.variants.recipe import DEFAULT_CONSTRAINTS, Recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +143,7 @@ def _apply(operator: Operator, text: str, language: str, rng: random.Random) -> 
         made = operator.apply(passage, rng)
     except Refused:
         return None
-    passed = all(CONSTRAINTS.load(name)().check(passage, made).passed for name in _CHECKS)
+    passed = all(CONSTRAINTS.load(name)().check(passage, made).passed for name in DEFAULT_CONSTRAINTS)
     return made if passed else None
 
 

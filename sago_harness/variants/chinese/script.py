@@ -1,20 +1,15 @@
 """Simplified and traditional characters.
 
-Conversion is that of ``OpenCC`` (optional). Which script a text is in is told by the two
+Conversion is in ``text/scripts.py``. Which script a text is in is told by the two
 national character sets: GB 2312 has the simplified characters, Big5 the traditional ones.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from sago_harness.variants.base import Refused
 from sago_harness.variants.text.scripts import is_han
-
-#: Taiwan's standard forms (為, 裡) are what readers of traditional text expect; words stay.
-TO_TRADITIONAL = "s2tw"
-TO_SIMPLIFIED = "t2s"
 
 
 @functools.lru_cache(maxsize=8192)
@@ -55,30 +50,9 @@ def must_be_simplified(text: str) -> None:
         raise Refused("a text in traditional characters")
 
 
-def convert(text: str, config: str) -> str:
-    r"""Convert a text by an OpenCC configuration.
-
-    Examples
-    --------
-    >>> convert("头发和发现", TO_TRADITIONAL)
-    '頭髮和發現'
-    >>> convert("国\0家", TO_TRADITIONAL)
-    '國\x00家'
-    """
-    # The C interface takes a NUL for the end of the text.
-    return "\0".join(str(_converter(config).convert(part)) for part in text.split("\0"))
-
-
 def _encodes(char: str, codec: str) -> int:
     try:
         char.encode(codec)
     except UnicodeEncodeError:
         return 0
     return 1
-
-
-@functools.cache
-def _converter(config: str) -> Any:
-    import opencc
-
-    return opencc.OpenCC(config)

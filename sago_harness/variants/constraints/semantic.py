@@ -49,9 +49,9 @@ class Semantic(Constraint):
         text = canonical.text
         if canonical.language == "zh":
             return _check_chinese(canonical, variant)
-        words = [fold(match.group()) for match in WORD.finditer(variant)]
-        here = Counter(_form(fold(match.group())) for match in WORD.finditer(text))
-        left = Counter(map(_form, words))
+        words = _words(variant)
+        before, after = list(map(_form, _words(text))), list(map(_form, words))
+        here, left = Counter(before), Counter(after)
         # A word that the canonical text has elsewhere is no slip of another one.
         slips = [word for word in left - here if not is_common(word)]
         lost = [
@@ -69,9 +69,13 @@ class Semantic(Constraint):
             new = [word for word in new if word not in here]
             if new:
                 return Check(False, value, f"{english_kind(new[0])} {new[0]!r} is new")
-        if canonical.leave and (moved := _moved(canonical, words)):
+        if canonical.leave and (moved := _moved(canonical, before, after)):
             return Check(False, value, f"{moved!r} has changed places")
         return Check(True, value)
+
+
+def _words(text: str) -> list[str]:
+    return [fold(match.group()) for match in WORD.finditer(text)]
 
 
 def _form(word: str) -> str:
@@ -97,11 +101,9 @@ def _take(word: str, kind: str, left: Counter[str], slips: Sequence[str]) -> boo
     return False
 
 
-def _moved(canonical: Passage, words: Sequence[str]) -> str:
+def _moved(canonical: Passage, before: Sequence[str], after: Sequence[str]) -> str:
     """Return a word of the levels that stands elsewhere among otherwise equal words, "" if none does."""
     text = canonical.text
-    before: list[str] = [_form(fold(match.group())) for match in WORD.finditer(text)]
-    after = [_form(word) for word in words]
     if before == after or Counter(before) != Counter(after):
         return ""
     held = {_form(fold(text[span.start : span.end])) for span in (*canonical.leave, *canonical.keep)}
@@ -134,7 +136,7 @@ def _stands(text: str, words: Sequence[str]) -> bool:
     """Say whether every sentence of a text stands unbroken among the words, in order."""
     at = 0
     for sentence in _SENTENCE.split(text):
-        wanted = [fold(match.group()) for match in WORD.finditer(sentence)]
+        wanted = _words(sentence)
         while at <= len(words) - len(wanted) and list(words[at : at + len(wanted)]) != wanted:
             at += 1
         if at > len(words) - len(wanted):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 from sago_harness.variants.base import Passage, Refused
-from sago_harness.variants.chinese.script import TO_SIMPLIFIED, TO_TRADITIONAL, convert, traditional_share
+from sago_harness.variants.chinese.script import traditional_share
 from sago_harness.variants.guarded import Guarded
+from sago_harness.variants.text.scripts import TO_SIMPLIFIED, TO_TRADITIONAL, convert
 
 
 class ZhScript(Guarded):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from typing import Any
 
 from rapidfuzz.distance import OSA
 
+from sago_harness.variants.needs import missing
 from sago_harness.variants.phrases import read_table
+from sago_harness.variants.text.scripts import TO_SIMPLIFIED, convert
 
 
 def fold(text: str) -> str:
@@ -66,20 +67,9 @@ def one_script(text: str) -> str:
 
     Variants in the other script come from OpenCC, so where it is missing there are none.
     """
-    converter = _converter()
-    if converter is None or text.isascii():
+    if text.isascii() or missing(["opencc"]):
         return text
     try:
-        # The library reads C strings, which end at a zero.
-        return "\0".join(str(converter.convert(part)) for part in text.split("\0"))
+        return convert(text, TO_SIMPLIFIED)
     except UnicodeEncodeError:  # a lone surrogate
         return text
-
-
-@functools.cache
-def _converter() -> Any:
-    try:
-        import opencc
-    except ImportError:
-        return None
-    return opencc.OpenCC("t2s")
