@@ -148,11 +148,14 @@ class Wanted:
         Outputs of the blocks or of their attention sub-blocks.
     seed : int
         For sampling and for the order of repeats.
+    vectors : bool
+        Are the pooled hidden states themselves kept, for measures over a whole data set?
     """
 
     pooling: str = "last"
     layers: str = "blocks"
     seed: int = 0
+    vectors: bool = False
 
 
 @dataclass(slots=True)

@@ -187,7 +187,7 @@ def _answers(
 
 def _joined(measured: Mapping[str, Any], payload: Mapping[str, Any], text: str) -> Record:
     """Join what the request carried with what was read off the model."""
-    kept = {key: value for key, value in payload.items() if key not in ("wanted", "reason")}
+    kept = {key: value for key, value in payload.items() if key not in ("wanted", "reason", "bundle")}
     response_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     nested = ("distances", "reasons", "raw")
     return {

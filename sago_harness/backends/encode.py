@@ -105,3 +105,15 @@ def request_key(prompt: Prompt, code: Encoded) -> str:
 def digest(ids: Sequence[int]) -> str:
     """Short hash of token ids."""
     return hashlib.sha256(json.dumps(list(ids)).encode()).hexdigest()[:16]
+
+
+def draw_seed(seed: int, keys: Sequence[str]) -> int:
+    """Seed of a sampling call: other requests draw otherwise, in whatever order bundles come.
+
+    Examples
+    --------
+    >>> draw_seed(1, ["a", "b"]) == draw_seed(1, ["b", "a"]), draw_seed(1, ["a"]) == draw_seed(2, ["a"])
+    (True, False)
+    """
+    content = json.dumps([seed, sorted(keys)])
+    return int.from_bytes(hashlib.sha256(content.encode()).digest()[:7], "big")

@@ -20,7 +20,7 @@ from lm_eval.models.huggingface import HFLM
 from sago_harness.axes.confidence import FORCED_TOKENS
 from sago_harness.backends.base import Backend, Progress, Prompt, Response, Wanted
 from sago_harness.backends.batches import in_batches
-from sago_harness.backends.encode import Encoded, PromptEncoder, digest, request_key
+from sago_harness.backends.encode import Encoded, PromptEncoder, digest, draw_seed, request_key
 from sago_harness.backends.forced import Forced, divergence
 from sago_harness.backends.forward import ForcedPass
 from sago_harness.backends.generate import Generated, Generator
@@ -142,7 +142,7 @@ class HFBackend(Backend):
                     # Other neighbours and other draws than the first time: what repeats are for.
                     random.Random(wanted.seed + 1).shuffle(keys)
                 if requests[keys[0]][0].gen_kwargs.get("do_sample", True):
-                    torch.manual_seed(wanted.seed + repeats)
+                    torch.manual_seed(draw_seed(wanted.seed + repeats, keys))
                 work = [requests[key] for key in keys]
 
                 def tell(first: int, count: int, keys: list[str] = keys) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import inspect
 import json
 import os
 import random
@@ -22,6 +23,10 @@ class TextBackend(Backend):
 
     def __init__(self, lm: Any) -> None:
         self.lm = lm
+        # Over all bundles: a request that is paid for is sent once.
+        self._texts: dict[str, str | None] = {}
+        # Its own bar would begin anew with every bundle.
+        self._quietable = "disable_tqdm" in inspect.signature(lm.generate_until).parameters
 
     @classmethod
     def accepts(cls, lm: Any) -> bool:
@@ -36,8 +41,8 @@ class TextBackend(Backend):
         for prompts in documents:
             for prompt in prompts:
                 keys.setdefault(_key(prompt), prompt)
-        order = list(keys)
-        texts: dict[str, str | None] = {}
+        texts = self._texts
+        order = [key for key in keys if key not in texts]
         # Repeats go in a call of their own and in another order, so that they meet other batches.
         for repeats in (False, True):
             part = [key for key in order if (keys[key].repeat > 0) == repeats]
@@ -45,7 +50,8 @@ class TextBackend(Backend):
                 random.Random(wanted.seed).shuffle(part)
             if part:
                 instances = [_instance(keys[key], index) for index, key in enumerate(part)]
-                answers = self.lm.generate_until(instances)
+                quiet = {"disable_tqdm": True} if self._quietable else {}
+                answers = self.lm.generate_until(instances, **quiet)
                 texts.update(zip(part, map(_answer, answers), strict=True))
         for index, prompts in enumerate(documents):
             responses = []

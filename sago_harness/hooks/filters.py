@@ -83,13 +83,19 @@ class DistanceFilter(Filter):  # type: ignore[misc]
         start = time.perf_counter()
         responses = [next(iter(resp)) for resp in resps]
         numbers = [numbers_of(response) for response in responses]
-        records = pipeline.measure(
-            [str(response) for response in responses],
-            [measured for measured, _ in numbers],
-            [payload for _, payload in numbers],
-            [gold_answers(doc.get(self.answers or "")) for doc in docs],
-            self.reading,
-        )
+        golds = [gold_answers(doc.get(self.answers or "")) for doc in docs]
+        records: list[dict[str, Any]] = [{}] * len(responses)
+        # Bundle by bundle: what shares a batch of the encoder moves the last digit.
+        for places in _bundles([payload for _, payload in numbers]):
+            made = pipeline.measure(
+                [str(responses[i]) for i in places],
+                [numbers[i][0] for i in places],
+                [numbers[i][1] for i in places],
+                [golds[i] for i in places],
+                self.reading,
+            )
+            for i, record in zip(places, made, strict=True):
+                records[i] = record
         self._log_unscored(records)
         seconds = time.perf_counter() - start
         log.info("[%s] %d responses measured in %.1f s", self.task, len(records), seconds)
@@ -114,3 +120,11 @@ class DistanceFilter(Filter):  # type: ignore[misc]
         for name, reasons in unscored(records, self.reading.measures).items():
             parts = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
             log.warning("[%s] %s: %d responses unscored: %s", self.task, name, reasons.total(), parts)
+
+
+def _bundles(payloads: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """Return the positions of each bundle's responses."""
+    found: dict[int, list[int]] = {}
+    for position, payload in enumerate(payloads):
+        found.setdefault(payload.get("bundle", 0), []).append(position)
+    return list(found.values())

@@ -42,7 +42,7 @@ def payload_of(
             "language": document.language,
             "text": variant.text,
             "prompt_hash": prompt_hash(prompt),
-            "wanted": [spec.pooling, spec.layers, spec.seed],
+            "wanted": [spec.pooling, spec.layers, spec.seed, False],
         }
     )
     return payload

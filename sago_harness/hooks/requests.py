@@ -12,6 +12,7 @@ import json
 import logging
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lm_eval.api.instance import Instance
@@ -100,16 +101,15 @@ def _answer(backend: Backend, requests: list[Instance], *, quiet: bool) -> list[
     answers: list[SagoText | None] = [None] * len(requests)
     described = json_safe(backend.describe())
     per_prompt = 2 if "forced" in backend.signals else 1
-    groups = _documents(requests, answers)
-    total = per_prompt * sum(len(positions) for documents in groups.values() for positions in documents)
-    documents_done = 0
+    bundles = _bundles(requests, answers)
+    total = per_prompt * sum(len(positions) for bundle in bundles for positions in bundle.documents)
     with tqdm(total=total, desc="sago: variants", unit="step", disable=quiet, file=sys.stderr) as bar:
-        for wanted, documents in groups.items():
-            prompts = [[_prompt(requests[p]) for p in positions] for positions in documents]
+        for bundle in bundles:
+            prompts = [[_prompt(requests[p]) for p in positions] for positions in bundle.documents]
             for index, responses in pipeline.ask(
-                backend, prompts, wanted, lambda n, step: _advance(bar, n, step)
+                backend, prompts, bundle.wanted, lambda n, step: _advance(bar, n, step)
             ):
-                positions = documents[index]
+                positions = bundle.documents[index]
                 payloads = [requests[p].arguments[2] for p in positions]
                 measured = pipeline.condense(responses, payloads)
                 measured[0]["model"] = described
@@ -117,7 +117,6 @@ def _answer(backend: Backend, requests: list[Instance], *, quiet: bool) -> list[
                     positions, responses, measured, payloads, strict=True
                 ):
                     answers[position] = SagoText(clean_text(response.text), numbers, payload)
-                documents_done += 1
     unanswered = sum(answer is None for answer in answers)
     if unanswered:
         raise RuntimeError(f"{unanswered} of {len(requests)} requests came back without a response")
@@ -129,18 +128,25 @@ def _advance(bar: tqdm[Any], count: int, step: str) -> None:
     bar.update(count)
 
 
-def _documents(requests: Sequence[Instance], answers: list[SagoText | None]) -> dict[Wanted, list[list[int]]]:
-    """Group positions by what is wanted and by document; answer what is never sent."""
-    groups: dict[Wanted, dict[tuple[str, int], list[int]]] = {}
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Documents that are computed together: positions of their requests, and what is wanted."""
+
+    wanted: Wanted
+    documents: list[list[int]]
+
+
+def _bundles(requests: Sequence[Instance], answers: list[SagoText | None]) -> list[Bundle]:
+    """Group positions by task, bundle and document; answer what is never sent."""
+    found: dict[tuple[str, int, Wanted], dict[int, list[int]]] = {}
     for position, request in enumerate(requests):
         payload = request.arguments[2]
         if payload.get("reason") in _UNSENT:
             answers[position] = SagoText("", unsent(payload["reason"]), payload)
             continue
-        pooling, layers, seed = payload["wanted"]
-        documents = groups.setdefault(Wanted(pooling, layers, seed), {})
-        documents.setdefault((str(request.task_name), int(request.doc_id)), []).append(position)
-    return {wanted: list(documents.values()) for wanted, documents in groups.items()}
+        key = (str(request.task_name), int(payload.get("bundle", 0)), Wanted(*payload["wanted"]))
+        found.setdefault(key, {}).setdefault(int(request.doc_id), []).append(position)
+    return [Bundle(key[2], list(documents.values())) for key, documents in found.items()]
 
 
 def _prompt(request: Instance) -> Prompt:

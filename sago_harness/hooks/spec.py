@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sago_harness.axes.answers import MATCHES
+from sago_harness.documents.bundles import ON_ACCELERATOR, ON_CPU
 from sago_harness.errors import SagoError, unknown
 from sago_harness.logs import warn_once
 
@@ -47,6 +48,7 @@ OPTIONS: dict[str, type | tuple[type, ...]] = {
     "file": str,
     "variants_column": str,
     "negatives": bool,
+    "bundle": int,
 }
 
 
@@ -99,6 +101,8 @@ class TaskSpec:
         Column with the documents' own variants, where it is not called ``variants``.
     negatives : bool
         Edits that change the meaning are asked too, as family ``control``.
+    bundle : int
+        Documents that are computed together (``documents/bundles.py``).
     """
 
     task: str
@@ -126,6 +130,7 @@ class TaskSpec:
     file: str | None = None
     variants_column: str | None = None
     negatives: bool = False
+    bundle: int = ON_CPU
 
 
 def read_spec(config: dict[str, Any]) -> TaskSpec:
@@ -170,7 +175,15 @@ def read_spec(config: dict[str, Any]) -> TaskSpec:
     _choice(task, "match", own.get("match", "contains"), MATCHES)
     _choice(task, "pooling", own.get("pooling", "last"), ("last", "span"))
     _choice(task, "states", own.get("layers", "blocks"), ("blocks", "attention"))
+    own["bundle"] = own.get("bundle") or default_bundle()
     return TaskSpec(task=task, **own)
+
+
+def default_bundle() -> int:
+    """Return how many documents are computed together on this machine."""
+    import torch
+
+    return ON_ACCELERATOR if torch.accelerator.is_available() else ON_CPU
 
 
 def _options(task: str, metadata: Mapping[str, Any]) -> dict[str, Any]:

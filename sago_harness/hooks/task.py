@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,10 +25,12 @@ from sago_harness.axes.answers import gold_answers
 from sago_harness.axes.encoders import Encoder, Missing, baseline, load_encoder
 from sago_harness.axes.encoders.spec import default_spec, parse_spec
 from sago_harness.data import Document, Variant, VariantSet
+from sago_harness.documents.bundles import bundle_documents
 from sago_harness.documents.identity import name_rows, partners
 from sago_harness.errors import SagoError
 from sago_harness.hooks import dataset, health, plugin
 from sago_harness.hooks.documents import ID, make_document, named_rows
+from sago_harness.hooks.metrics import in_order
 from sago_harness.hooks.origin import origin_of
 from sago_harness.hooks.payload import payload_of
 from sago_harness.hooks.requests import REQUEST_TYPE
@@ -104,6 +106,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self._model: dict[str, Any] = {}
         self._sets: dict[str, VariantSet] = {}
         self._partners: dict[str, list[str]] = {}
+        self._bundles: dict[str, int] = {}
         self._rows_by_id: dict[str, Mapping[str, Any]] = {}
         super().__init__(config=settings)
         in_order = self._raw_source.first_n
@@ -168,6 +171,24 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             changed[vary.field] = before + fields[vary.field] + after
         return changed
 
+    def doc_iterator(
+        self,
+        *,
+        rank: int = 0,
+        limit: int | None = None,
+        world_size: int = 1,
+        samples: list[int] | None = None,
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield the documents of a process: whole bundles, in the order of the documents."""
+        numbered = list(super().doc_iterator(rank=0, limit=limit, world_size=1, samples=samples))
+        if world_size > 1:
+            names = [str(row[ID]) for _, row in numbered]
+            bundles = bundle_documents(names, self.spec.seed, self.spec.bundle, world_size)
+            numbered = [
+                pair for pair, name in zip(numbered, names, strict=True) if bundles[name] % world_size == rank
+            ]
+        yield from numbered
+
     # ------------------------------------------------------------------ requests
 
     def build_all_requests(self, **kwargs: Any) -> None:
@@ -201,6 +222,12 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 "use at most one process a document"
             )
         self._rows_by_id = {document.id: row for document, row in zip(documents, rows, strict=True)}
+        self._bundles = bundle_documents(
+            [document.id for document in documents],
+            self.spec.seed,
+            self.spec.bundle,
+            int(kwargs.get("world_size", 1)),
+        )
         self._partners = partners(
             [document.id for document in documents],
             [document.text if not document.reason else "" for document in documents],
@@ -312,7 +339,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             rows,
             list(self.dataset[POOL]) if shots else [],
             self.sampler.seed if shots else None,
-            [kwargs.get("samples"), kwargs.get("limit")],
+            [kwargs.get("samples"), kwargs.get("limit"), sorted(self._bundles.items())],
         ]
         return hashlib.sha256(dumps(content).encode()).hexdigest()[:16]
 
@@ -342,6 +369,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
                 prompt = self._render(self._with_fields(doc, variant.fields))
                 requests.append((prompt, payload_of(document, variant, "variant", prompt, self.spec)))
             requests += self._controls(document) + self._repeats(document, made.variants[0], ctx)
+        for _, payload in requests:
+            payload["bundle"] = self._bundles.get(document.id, 0)
         gen_kwargs = self.config.generation_kwargs or {}
         return [
             Instance(
@@ -446,6 +475,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
 
     def _note_scores(self, family: str, items: Sequence[Any]) -> None:
         """Keep the scores for the results file, and say how the responses look, once."""
+        items = in_order(items)
         scores = pipeline.score(items, self.measures)
         if family == ("" if self.families else self.own_families[0]):
             self._health = health.health_shares(items)
