@@ -15,7 +15,6 @@ import numpy as np
 from lm_eval.api.registry import aggregation_registry, metric_registry, register_aggregation, register_metric
 
 from sago_harness.axes import MEASURES
-from sago_harness.jsonsafe import dumps
 from sago_harness.scores.columns import AXIS_COLUMNS, Column, all_columns
 from sago_harness.scores.composite import COMPOSITES, Estimate, mean_estimate, stock_share, task_scores
 
@@ -76,22 +75,8 @@ def _estimate(column: Column, items: Items) -> Estimate:
     return scores.axes.get(axis) or Estimate(float("nan"), np.zeros(len(items)), 0, "not_measured")
 
 
-def in_order(items: Items) -> list[Any]:
-    """Return the items in an order of their own.
-
-    Ranks hand theirs over one after the other, and a sum's last digit depends on the order.
-
-    Examples
-    --------
-    >>> in_order([0.5, None, 0.25]) == in_order([None, 0.25, 0.5])
-    True
-    """
-    return sorted(items, key=lambda item: dumps(item))
-
-
 def value_of(items: Items, column: Column) -> float | int | NotScored:
     """Aggregate a column over documents."""
-    items = in_order(items)
     if column.kind == "count":
         return sum(int(item or 0) for item in items)
     if column.kind == "stock":
@@ -103,7 +88,6 @@ def stderr_of(items: Items, column: Column) -> float | str:
     """Return a column's standard error over documents, N/A under two."""
     if column.kind in ("count", "stock"):
         return "N/A"
-    items = in_order(items)
     stderr = _estimate(column, items).stderr
     return stderr if math.isfinite(stderr) else "N/A"
 

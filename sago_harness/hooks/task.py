@@ -30,7 +30,6 @@ from sago_harness.documents.identity import name_rows, partners
 from sago_harness.errors import SagoError
 from sago_harness.hooks import dataset, health, plugin
 from sago_harness.hooks.documents import ID, make_document, named_rows
-from sago_harness.hooks.metrics import in_order
 from sago_harness.hooks.origin import origin_of
 from sago_harness.hooks.payload import payload_of
 from sago_harness.hooks.requests import REQUEST_TYPE
@@ -475,7 +474,6 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
 
     def _note_scores(self, family: str, items: Sequence[Any]) -> None:
         """Keep the scores for the results file, and say how the responses look, once."""
-        items = in_order(items)
         scores = pipeline.score(items, self.measures)
         if family == ("" if self.families else self.own_families[0]):
             self._health = health.health_shares(items)

@@ -47,10 +47,31 @@ class Estimate:
         """Standard error, n / (n - 1) corrected; NaN under two documents."""
         if self.n < 2 or not math.isfinite(self.value):
             return float("nan")
-        return math.sqrt(self.n / (self.n - 1) * float(np.sum(np.square(self.influence))))
+        return math.sqrt(self.n / (self.n - 1) * math.fsum(np.square(self.influence)))
 
     def __str__(self) -> str:
         return f"{self.value:.4f} +- {self.stderr:.4f} (n={self.n})" if self.n else f"unscored: {self.reason}"
+
+
+def mean_in_any_order(values: FloatArray) -> float:
+    """Return the mean, rounded once: ranks hand documents over in another order than one process.
+
+    Parameters
+    ----------
+    values : ndarray of shape (N,)
+        Finite, at least one.
+
+    Examples
+    --------
+    >>> mean_in_any_order(np.array([1e16, 1.0, -1e16])) == mean_in_any_order(np.array([1e16, -1e16, 1.0]))
+    True
+    """
+    return math.fsum(values) / len(values)
+
+
+def _known_mean(values: FloatArray) -> float:
+    known = np.asarray(values, dtype=np.float64)
+    return mean_in_any_order(known[np.isfinite(known)])
 
 
 def mean_estimate(values: FloatArray) -> Estimate:
@@ -67,7 +88,7 @@ def mean_estimate(values: FloatArray) -> Estimate:
     influence = np.zeros(values.shape)
     if n == 0:
         return Estimate(float("nan"), influence, 0, "no_scored_document")
-    mean = float(values[scored].mean())
+    mean = mean_in_any_order(values[scored])
     influence[scored] = (values[scored] - mean) / n
     return Estimate(mean, influence, n)
 
@@ -112,14 +133,14 @@ def relative_instability(
     influence = np.zeros(s.shape)
     if n == 0:
         return Estimate(float("nan"), influence, 0, "no_document_with_chance")
-    mean_c = float(c[both].mean())
+    mean_c = mean_in_any_order(c[both])
     if mean_c <= 0.0 or math.sqrt(mean_c) < least_chance:
         return Estimate(float("nan"), influence, 0, "rigid")
     if floors is not None and np.isfinite(floors).any():
-        floor = math.sqrt(float(np.nanmean(floors)))
+        floor = math.sqrt(_known_mean(floors))
         if math.sqrt(mean_c) < CHANCE_OVER_FLOOR * floor:
             return Estimate(float("nan"), influence, 0, "chance_near_noise")
-    r2 = float(s[both].mean()) / mean_c
+    r2 = mean_in_any_order(s[both]) / mean_c
     r = math.sqrt(r2)
     if r > 0.0:
         influence[both] = (s[both] - r2 * c[both]) / (mean_c * 2.0 * r * n)
@@ -151,7 +172,7 @@ def excess(squares: FloatArray, floors: FloatArray) -> float:
     both = np.isfinite(s) & np.isfinite(f)
     if not both.any():
         return float("nan")
-    return math.sqrt(max(0.0, float(s[both].mean() - f[both].mean())))
+    return math.sqrt(max(0.0, mean_in_any_order(s[both]) - mean_in_any_order(f[both])))
 
 
 def clipped(estimate: Estimate) -> Estimate:
@@ -250,7 +271,7 @@ def task_scores(payloads: Sequence[Payload], measures: Mapping[str, str]) -> Tas
         if axis:
             squares, chances, floors = (_column(payloads, name, k) for k in range(3))
             if np.isfinite(floors).any():
-                noise[name] = (math.sqrt(float(np.nanmean(floors))), excess(squares, floors))
+                noise[name] = (math.sqrt(_known_mean(floors)), excess(squares, floors))
             least = RIGID_CHANCE.get(name, 0.0)
             relative[name] = relative_instability(squares, chances, floors, least)
     mirrored = any("x_mr" in p for p in payloads)
