@@ -8,15 +8,39 @@ one window of documents.
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sago_harness.data import Prompt, Response, Wanted
 
-__all__ = ["Backend", "Progress", "Prompt", "Response", "Wanted"]
+__all__ = ["Backend", "Progress", "Prompt", "Response", "Spent", "Wanted"]
 
 #: Progress callback: how many more prompts have been worked on, and in which step.
 Progress = Callable[[int, str], None]
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a backend has spent and saved so far, counted exactly.
+
+    Attributes
+    ----------
+    passes : int
+        Forward passes.
+    tokens : int
+        Tokens fed to the model, padding apart.
+    shared : int
+        Prompt tokens that were not fed again, because another prompt begins with them.
+    verified : int
+        Response tokens that came from a draft and needed no step of their own.
+    """
+
+    passes: int = 0
+    tokens: int = 0
+    shared: int = 0
+    verified: int = 0
 
 
 class Backend(abc.ABC):
@@ -24,6 +48,11 @@ class Backend(abc.ABC):
 
     #: What it can give, of "text", "own", "forced", "hidden".
     signals: ClassVar[tuple[str, ...]]
+
+    @functools.cached_property
+    def spent(self) -> Spent:
+        """Counters, shown while a run goes on."""
+        return Spent()
 
     @abc.abstractmethod
     def run(
