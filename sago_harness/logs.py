@@ -1,4 +1,4 @@
-"""Warnings that are said once a process, however many documents they concern."""
+"""What is said once a process, however many documents it concerns."""
 
 from __future__ import annotations
 
@@ -17,3 +17,14 @@ def warn_once(message: str) -> None:
     >>> warn_once("no log-probabilities from this model")
     """
     log.warning(message)
+
+
+@cache
+def say_once(message: str) -> None:
+    """Log a fact the first time it is given.
+
+    Examples
+    --------
+    >>> say_once("the plain path is taken: sampling")
+    """
+    log.info(message)

@@ -59,7 +59,7 @@ def in_batches(
                 results.extend(call(part))
         except Exception as error:
             # Only memory is worth another try, and only while there is something to halve.
-            if len(part) == 1 or not _out_of_memory(error):
+            if len(part) == 1 or not out_of_memory(error):
                 raise
             size = len(part) // 2
         else:
@@ -73,7 +73,8 @@ def in_batches(
     return results
 
 
-def _out_of_memory(error: Exception) -> bool:
+def out_of_memory(error: Exception) -> bool:
+    """Return whether an error says that memory ran out."""
     return isinstance(error, torch.OutOfMemoryError) or should_reduce_batch_size(error)
 
 

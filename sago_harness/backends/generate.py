@@ -87,28 +87,63 @@ class Generator:
         for row, tokens in enumerate(new):
             if self._lm.think_end_token is not None:
                 tokens = self._stopped_alone(tokens, stops)
-            end = self._end(tokens)
-            # The host reads the end-of-sequence as text too, where it is no special token.
-            cut = cut_response(tokens[: end + 1], self._decode, stops, self._lm.think_end_token)
-            kept = min(cut.kept, end)
+            none = logprob is None or entropy is None
             results.append(
-                Generated(
-                    cut,
-                    tuple(tokens[:kept]),
-                    None if logprob is None else logprob[row, :kept],
-                    None if entropy is None else entropy[row, :kept],
-                    full=end >= limit and kept == end,
+                self.finish(
+                    tokens, None if none else logprob[row], None if none else entropy[row], limit, stops
                 )
             )
         return results
+
+    def finish(
+        self,
+        tokens: Sequence[int],
+        logprob: npt.NDArray[np.float32] | None,
+        entropy: npt.NDArray[np.float32] | None,
+        limit: int,
+        stops: Sequence[str],
+    ) -> Generated:
+        """Put a response together from what was generated.
+
+        Parameters
+        ----------
+        tokens : sequence of int
+            Up to the end of the sequence or further.
+        logprob, entropy : ndarray of shape (T,) or None
+            Of these tokens.
+        limit : int
+            Tokens that were allowed.
+        stops : sequence of str
+        """
+        tokens = list(tokens)
+        end = self._end(tokens)
+        # The host reads the end-of-sequence as text too, where it is no special token.
+        cut = cut_response(tokens[: end + 1], self._decode, stops, self._lm.think_end_token)
+        kept = min(cut.kept, end)
+        return Generated(
+            cut,
+            tuple(tokens[:kept]),
+            None if logprob is None else logprob[:kept],
+            None if entropy is None else entropy[:kept],
+            full=end >= limit and kept == end,
+        )
+
+    @property
+    def tokenizer(self) -> Any:
+        """The host's tokenizer."""
+        return self._lm.tokenizer
+
+    def ends(self) -> set[int]:
+        """Return the ids that end a sequence."""
+        ends = self._inner.generation_config.eos_token_id
+        return set(ends if isinstance(ends, list) else [ends]) | {self._lm.eot_token_id}
 
     def _decode(self, ids: Sequence[int]) -> str:
         return self._lm.tok_decode(list(ids))  # type: ignore[no-any-return]
 
     def _end(self, tokens: list[int]) -> int:
         """Find the end-of-sequence; what follows it is padding, or text that the batch went on with."""
-        ends = self._inner.generation_config.eos_token_id
-        stop = set(ends if isinstance(ends, list) else [ends]) | {self._lm.eot_token_id}
+        stop = self.ends()
         return next((at for at, token in enumerate(tokens) if token in stop), len(tokens))
 
     def _stopped_alone(self, tokens: list[int], stops: list[str]) -> list[int]:

@@ -1,19 +1,21 @@
-"""The plain path for Hugging Face models: stock generation plus one forward pass a prompt.
+"""All signals of Hugging Face models: the fast path where it can be taken, else the plain one.
 
-Straightforward on purpose. Generation is the library's own ``generate``, under the host's
-stop criteria, so the texts are those of stock ``hf``. One forward pass over prompt +
-canonical response then gives the forced log-probabilities and entropies and, through
-hooks, the hidden states. Faster paths are tested against this one.
+The plain path is straightforward on purpose. Generation is the library's own ``generate``,
+under the host's stop criteria, so the texts are those of stock ``hf``. One forward pass over
+prompt + canonical response then gives the forced log-probabilities and entropies and,
+through hooks, the hidden states. The fast path (``engine/``) is tested against it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from lm_eval.models.huggingface import HFLM
 
@@ -24,6 +26,11 @@ from sago_harness.backends.encode import Encoded, PromptEncoder, digest, draw_se
 from sago_harness.backends.forced import Forced, divergence
 from sago_harness.backends.forward import ForcedPass
 from sago_harness.backends.generate import Generated, Generator
+from sago_harness.engine.eligible import reason_against
+from sago_harness.engine.path import FastPath
+from sago_harness.engine.probe import reason_against_passes
+from sago_harness.engine.ragged import RaggedPass
+from sago_harness.logs import say_once
 
 #: Bytes of float32 logits that one forward pass may make; bounds memory, not results.
 LOGITS_BUDGET = 64 * 2**20
@@ -59,6 +66,7 @@ class HFBackend(Backend):
         self._encoder = PromptEncoder(lm)
         self._generator = Generator(lm, self._inner(), self._encoder)
         self._forced = ForcedPass(lm, self._inner(), self.padding_side)
+        self._probed: str | None = None
 
     @classmethod
     def accepts(cls, lm: Any) -> bool:
@@ -93,13 +101,25 @@ class HFBackend(Backend):
             "revision": str(self.lm.revision or ""),
         }
 
+    def identify(self, prompt: Prompt, wanted: Wanted) -> str:
+        """Return a hash of the prompt's token ids, and of the columns that are pooled over."""
+        code = self._encoder.encode(prompt, wanted)
+        content = json.dumps([code.ids, code.truncated, code.span, code.span_reason])
+        return hashlib.sha256(content.encode()).hexdigest()
+
     # ------------------------------------------------------------------ the flow
 
     def run(
         self, documents: Sequence[Sequence[Prompt]], wanted: Wanted, progress: Progress
     ) -> Iterator[tuple[int, list[Response]]]:
-        """Generate once per distinct request, then force the canonical response everywhere."""
+        """Take the fast path, or generate once per distinct request and then force everywhere."""
         encoded = [[self._encoder.encode(prompt, wanted) for prompt in prompts] for prompts in documents]
+        reason = self._against_fast(documents, encoded)
+        if not reason:
+            yield from self._run_fast(documents, encoded, wanted, progress)
+            return
+        if reason != "engine=plain":
+            say_once(f"the plain path is taken: {reason}")
         generated = self._generate_all(documents, encoded, wanted, progress)
         # Longest first: an out-of-memory batch shows at once, and padding is little.
         order = sorted(range(len(documents)), key=lambda d: -max((len(e.ids) for e in encoded[d]), default=0))
@@ -111,6 +131,52 @@ class HFBackend(Backend):
             if last or len(window) >= most or sum(len(documents[d]) for d in window) >= WINDOW:
                 yield from self._force_window(window, documents, encoded, generated, wanted, progress)
                 window = []
+
+    # ------------------------------------------------------------------ fast path
+
+    def _against_fast(
+        self, documents: Sequence[Sequence[Prompt]], encoded: Sequence[Sequence[Encoded]]
+    ) -> str:
+        """Return why the plain path is taken, "" if the fast one can be."""
+        prompts = [prompt for document in documents for prompt in document]
+        if not prompts or any(prompt.gen_kwargs != prompts[0].gen_kwargs for prompt in prompts):
+            return "prompts with different generation arguments"
+        gen_kwargs, limit, _ = self._encoder.limits(prompts[0])
+        reason = "no token to generate" if limit < 1 else reason_against(self.lm, self._inner(), gen_kwargs)
+        if reason:
+            return reason
+        if self._probed is None:
+            # Once a model: the next bundle, or task, need not ask again.
+            probed = getattr(self.lm, "sago_probed", None)
+            if probed is None:
+                probed = reason_against_passes(self.lm, self._passes(), encoded[0][0].ids)
+                self.lm.sago_probed = probed
+            self._probed = probed
+        return self._probed
+
+    def _passes(self) -> RaggedPass:
+        return RaggedPass(self.lm.model, self._inner(), self.lm.device)
+
+    def _run_fast(
+        self,
+        documents: Sequence[Sequence[Prompt]],
+        encoded: Sequence[Sequence[Encoded]],
+        wanted: Wanted,
+        progress: Progress,
+    ) -> Iterator[tuple[int, list[Response]]]:
+        path = FastPath(self.lm, self._passes(), self._encoder, self._generator, self.spent)
+        found = path.run(documents, encoded, wanted, self._vocabulary(), progress)
+        for d, prompts in enumerate(documents):
+            responses = []
+            for p in range(len(prompts)):
+                one = found[d, p]
+                response = self._response(one.generated, encoded[d][p])
+                self._keep_states(response, one.states, one.states_reason)
+                self._keep_values(response, one.logprob, one.entropy)
+                if "forced" not in response.reasons:
+                    response.forced_jsd = one.jsd
+                responses.append(response)
+            yield d, responses
 
     # ------------------------------------------------------------------ generation
 
@@ -238,23 +304,30 @@ class HFBackend(Backend):
         is_canonical: bool,
     ) -> None:
         """Reduce one row's distributions to the numbers that are kept."""
-        if found.hidden is None:
-            response.reasons.setdefault("hidden", found.hidden_reason)
-        elif not np.all(np.isfinite(found.hidden)):
-            response.reasons.setdefault("hidden", "nan_hidden")
-        else:
-            response.hidden = found.hidden
+        self._keep_states(response, found.hidden, found.hidden_reason)
         if is_canonical:
             reference[document] = found.head
-        if found.logprob.size == 0:
-            response.reasons["forced"] = "empty_canonical"
-            return
-        if not (np.all(np.isfinite(found.logprob)) and np.all(np.isfinite(found.entropy))):
-            response.reasons["forced"] = "nan_logits"
-            return
-        response.forced_logprob, response.forced_entropy = found.logprob, found.entropy
-        if document in reference:
+        self._keep_values(response, found.logprob, found.entropy)
+        if "forced" not in response.reasons and document in reference:
             response.forced_jsd = divergence(found.head, reference[document])
+
+    def _keep_states(self, response: Response, states: npt.NDArray[np.float32] | None, reason: str) -> None:
+        if states is None:
+            response.reasons.setdefault("hidden", reason)
+        elif not np.all(np.isfinite(states)):
+            response.reasons.setdefault("hidden", "nan_hidden")
+        else:
+            response.hidden = states
+
+    def _keep_values(
+        self, response: Response, logprob: npt.NDArray[np.float32], entropy: npt.NDArray[np.float32]
+    ) -> None:
+        if logprob.size == 0:
+            response.reasons["forced"] = "empty_canonical"
+        elif not (np.all(np.isfinite(logprob)) and np.all(np.isfinite(entropy))):
+            response.reasons["forced"] = "nan_logits"
+        else:
+            response.forced_logprob, response.forced_entropy = logprob, entropy
 
     def _vocabulary(self) -> int:
         config = self.model.config

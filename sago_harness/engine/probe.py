@@ -1,0 +1,60 @@
+"""Does the fast path give a model's own logits? Asked once a model, before it is relied upon.
+
+A model may do something between embedding and logits that packed rows do not survive. A few
+tokens, once through the model alone and once in two packed passes, tell.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import torch
+
+from sago_harness.engine.attention import CannotAttend
+from sago_harness.engine.ragged import Piece, RaggedPass
+from sago_harness.engine.slots import Slots
+
+log = logging.getLogger(__name__)
+
+#: Tokens of the probe.
+TOKENS = 12
+
+#: Largest difference of logits, as a share of their spread, that rounding explains.
+_TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-6}
+_COARSE = 0.15
+
+
+def reason_against_passes(lm: Any, passes: RaggedPass, ids: tuple[int, ...]) -> str:
+    """Return why packed passes are not to be used for a model, "" if they give its own logits.
+
+    Parameters
+    ----------
+    lm : HFLM
+    passes : RaggedPass
+    ids : tuple of int
+        The beginning of any prompt.
+    """
+    ids = (ids * TOKENS)[:TOKENS]
+    slots = Slots(2, TOKENS + 1)
+    half = TOKENS // 2
+    dtype = lm.mixed_precision_dtype
+    try:
+        with torch.no_grad(), torch.autocast(lm.device.type, dtype=dtype, enabled=dtype is not None):
+            tokens = torch.tensor([list(ids)], device=lm.device)
+            whole = lm.model(input_ids=tokens, attention_mask=torch.ones_like(tokens)).logits[0].float()
+            passes.run(slots, [Piece(1, 0, ids[:half])], "blocks", together=0)
+            # The second half goes on in its slot while another row brings all at once.
+            pieces = [Piece(1, half, ids[half:]), Piece(0, 0, ids)]
+            found = passes.run(slots, pieces, "blocks", together=1).logits.float()
+    except (CannotAttend, TypeError, ValueError, IndexError, AttributeError, NotImplementedError) as error:
+        log.debug("packed passes do not work here", exc_info=True)
+        return f"packed passes do not work with this model ({str(error).splitlines()[0][:120]})"
+    own = torch.cat([whole[half:], whole]).to(found.device)
+    spread = float(own.std()) or 1.0
+    off = float((found - own).abs().max()) / spread
+    kind = getattr(lm.model, "dtype", torch.float32)
+    allowed = _TOLERANCE.get(kind, _COARSE) if dtype is None else _COARSE
+    if not off <= allowed and bool(torch.isfinite(own).all()):
+        return f"packed passes are off by {off:.2g} of the logits' spread with this model"
+    return ""
