@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sago_harness.axes import MEASURES
 from sago_harness.axes.encoders import Encoder, Missing
+from sago_harness.axes.representation import REPRESENTATIONS
 from sago_harness.jsonsafe import dumps
 from sago_harness.variants.features import FEATURES
 from sago_harness.variants.packs.pack import pack_digest
@@ -53,8 +54,10 @@ class Signature:
     encoder : str
         Encoder, layer, kind, weights and b.
     pooling, layers : str
+    representation_documents : int
+        Documents whose states measures over the data set look at; 0 = all.
     measures : dict
-        Measure -> version, and the features that mirroring reads with theirs.
+        Measure -> version, those over the data set, and the features that mirroring reads with theirs.
     versions : dict
         Package -> version.
     """
@@ -78,6 +81,7 @@ class Signature:
     encoder: str
     pooling: str
     layers: str
+    representation_documents: int
     measures: dict[str, int]
     versions: dict[str, str]
 
@@ -171,6 +175,7 @@ def task_signature(
         encoder=encoder,
         pooling=spec.pooling,
         layers=spec.layers,
+        representation_documents=spec.representation_documents,
         measures=_measure_versions(origin),
         versions=package_versions(),
     )
@@ -179,6 +184,7 @@ def task_signature(
 def _measure_versions(origin: Origin) -> dict[str, int]:
     """Return the versions of the measures, and of the features that the recipe's operators move."""
     measures = {name: MEASURES.load(name).version for name in MEASURES}
+    measures |= {name: REPRESENTATIONS.load(name).version for name in REPRESENTATIONS}
     features = {f"feature:{name}": FEATURES.load(name).version for name in origin.features}
     return measures | features
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sago_harness.axes.encoders.base import Encoder, Missing, Similarity
 from sago_harness.axes.script import is_empty, is_valid_unicode, script_of
 from sago_harness.errors import SagoError
 
-if TYPE_CHECKING:
-    from sacrebleu.metrics.bleu import BLEU
+#: Longest n-gram of BLEU.
+_ORDERS = 4
 
 #: Reasons why a pair has no value.
 INVALID_UNICODE = "invalid_unicode"
@@ -52,18 +54,68 @@ class GenerationDistance:
     flags: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Grams:
+    """A text's n-grams of orders 1 to 4 with their counts, and its length in tokens."""
+
+    counts: tuple[Counter[tuple[str, ...]], ...]
+    length: int
+
+
 @functools.cache
-def _sentence_bleu(tokenizer: str) -> BLEU:
+def _tokenizer(name: str) -> Callable[[str], str]:
+    """Return one of sacrebleu's tokenizers."""
     from sacrebleu.metrics.bleu import BLEU
 
-    return BLEU(tokenize=tokenizer, smooth_method="exp", effective_order=True)
+    found: Callable[[str], str] = BLEU(tokenize=name).tokenizer
+    return found
 
 
-@functools.cache
-def _corpus_bleu() -> BLEU:
-    from sacrebleu.metrics.bleu import BLEU
+# A canonical response is in every pair of its document. Few are kept: a long text has many n-grams.
+@functools.lru_cache(maxsize=2**6)
+def _grams(text: str, tokenizer: str) -> _Grams:
+    tokens = _tokenizer(tokenizer)(text.rstrip()).split()
+    orders = range(1, min(_ORDERS, len(tokens)) + 1)
+    counts = (Counter(zip(*(tokens[at:] for at in range(order)), strict=False)) for order in orders)
+    return _Grams(tuple(counts), len(tokens))
 
-    return BLEU()
+
+# Both directions and the published scheme's delta need the same number.
+@functools.lru_cache(maxsize=2**14)
+def _matches(a: str, b: str, tokenizer: str) -> tuple[tuple[int, ...], int, int]:
+    """Return the clipped n-gram matches by order, which are the same both ways, and both lengths."""
+    one, other = _grams(a, tokenizer), _grams(b, tokenizer)
+    matches = [0] * _ORDERS
+    for order, (mine, yours) in enumerate(zip(one.counts, other.counts, strict=False)):
+        shared = mine.keys() & yours.keys()
+        if not shared:
+            # A longer n-gram that is shared would share this one, too.
+            break
+        once = len(mine) == one.length - order or len(yours) == other.length - order
+        matches[order] = len(shared) if once else sum(min(mine[gram], yours[gram]) for gram in shared)
+    return tuple(matches), one.length, other.length
+
+
+def _bleu(matches: Sequence[int], length: int, reference: int, *, effective_order: bool) -> float:
+    """Return BLEU as sacrebleu does with exponential smoothing, in points.
+
+    Step by step its ``BLEU.compute_bleu``: brevity penalty, precisions by order, geometric mean.
+    """
+    if not any(matches):
+        return 0.0
+    brevity = math.exp(1 - reference / length) if length < reference else 1.0
+    logs, smooth = [], 1.0
+    for order in range(min(_ORDERS, length)):
+        total = length - order
+        if matches[order]:
+            logs.append(math.log(100.0 * matches[order] / total))
+        else:
+            smooth *= 2
+            logs.append(math.log(100.0 / (smooth * total)))
+    if not effective_order and len(logs) < _ORDERS:
+        # An order without n-grams has precision 0, and so has the mean.
+        return 0.0
+    return brevity * math.exp(sum(logs) / len(logs))
 
 
 def _clip(value: float) -> float:
@@ -101,9 +153,10 @@ def bleu_distance(a: str, b: str) -> float:
     empty = is_empty(a) + is_empty(b)
     if empty:
         return float(empty == 1)
-    bleu = _sentence_bleu(script_of(a, b))
-    both = bleu.sentence_score(a, [b]).score + bleu.sentence_score(b, [a]).score
-    return _clip(1.0 - both / 200.0)
+    matches, of_a, of_b = _matches(a, b, script_of(a, b))
+    forth = _bleu(matches, of_a, of_b, effective_order=True)
+    back = _bleu(matches, of_b, of_a, effective_order=True)
+    return _clip(1.0 - (forth + back) / 200.0)
 
 
 def bleu_raw_delta(canonical: str, variant: str) -> float | None:
@@ -132,9 +185,10 @@ def bleu_raw_delta(canonical: str, variant: str) -> float | None:
     """
     if not (is_valid_unicode(canonical) and is_valid_unicode(variant)):
         return None
-    bleu = _corpus_bleu()
-    against = bleu.corpus_score([variant], [[canonical]]).score
-    return float(against - bleu.corpus_score([canonical], [[canonical]]).score)
+    matches, of_canonical, of_variant = _matches(canonical, variant, "13a")
+    itself = [max(0, of_canonical - order) for order in range(_ORDERS)]
+    against = _bleu(matches, of_variant, of_canonical, effective_order=False)
+    return against - _bleu(itself, of_canonical, of_canonical, effective_order=False)
 
 
 def bert_raw_delta(f1: float | None) -> float | None:
@@ -195,7 +249,7 @@ def generation_distances(
         Mean similarity of unrelated texts
         (:func:`sago_harness.axes.encoders.baseline`); needed with an encoder.
     batch_size : int
-        Texts per forward pass; without effect on the values beyond rounding.
+        At most this many texts per forward pass; without effect on the values beyond rounding.
     progress : callable or None
         Called with (texts embedded so far, texts to embed).
 

@@ -8,11 +8,13 @@ averages out instead of looking like mirroring.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sago_harness.axes.script import is_empty
 from sago_harness.variants.features import FEATURES
@@ -81,39 +83,49 @@ def mirroring(canonical: Manner, variants: Sequence[Manner], language: str = "en
     >>> one.value, one.floor, one.net
     (1.0, 0.0, 1.0)
     """
-    return [_mirrored(canonical, variants, index, language) for index in range(len(variants))]
+    names = {variant.feature for variant in variants} - {None}
+    gauges = {name: _Gauge(str(name), canonical, variants, language) for name in names}
+    return [_mirrored(canonical, variant, gauges) for variant in variants]
 
 
-def _mirrored(canonical: Manner, variants: Sequence[Manner], index: int, language: str) -> Mirrored:
+class _Gauge:
+    """One feature over one document: each text is read once, and only if it is needed."""
+
+    def __init__(self, name: str, canonical: Manner, variants: Sequence[Manner], language: str) -> None:
+        feature = FEATURES.load(name)()
+        self.name = name
+        self.minimum = feature.minimum
+        self.read: Callable[[str], float] = functools.cache(lambda text: feature.value(text, language))
+        self._canonical = canonical
+        self._variants = variants
+
+    @functools.cached_property
+    def others(self) -> npt.NDArray[np.float64]:
+        """f(y) of the variants that do not move f; the same for every variant that does."""
+        at_rest = self.read(self._canonical.prompt)
+        found = [
+            self.read(v.response)
+            for v in self._variants
+            if v.in_floor
+            and v.feature != self.name
+            and not is_empty(v.response)
+            and abs(self.read(v.prompt) - at_rest) < self.minimum
+        ]
+        return np.array(found, dtype=np.float64)
+
+
+def _mirrored(canonical: Manner, variant: Manner, gauges: dict[str | None, _Gauge]) -> Mirrored:
     nan = float("nan")
-    variant = variants[index]
     if variant.feature is None:
         return Mirrored(nan, nan, nan, "no_feature")
-    feature = FEATURES.load(variant.feature)()
-
-    def read(text: str) -> float:
-        return feature.value(text, language)
-
-    change = read(variant.prompt) - read(canonical.prompt)
-    if abs(change) < feature.minimum or not math.isfinite(change):
+    gauge = gauges[variant.feature]
+    change = gauge.read(variant.prompt) - gauge.read(canonical.prompt)
+    if abs(change) < gauge.minimum or not math.isfinite(change):
         return Mirrored(nan, nan, change, "small_change")
     if is_empty(canonical.response) or is_empty(variant.response):
         return Mirrored(nan, nan, change, "empty_response")
-    base = read(canonical.response)
-
-    def share(response: str) -> float:
-        return float(np.clip((read(response) - base) / change, -1.0, 1.0))
-
-    at_rest = read(canonical.prompt)
-    others = [
-        v.response
-        for v in variants
-        if v.in_floor
-        and v.feature != variant.feature
-        and not is_empty(v.response)
-        and abs(read(v.prompt) - at_rest) < feature.minimum
-    ]
-    value = share(variant.response)
-    if not others:
+    base = gauge.read(canonical.response)
+    value = float(np.clip((gauge.read(variant.response) - base) / change, -1.0, 1.0))
+    if not gauge.others.size:
         return Mirrored(value, nan, change, "no_floor")
-    return Mirrored(value, float(np.mean([share(text) for text in others])), change)
+    return Mirrored(value, float(np.mean(np.clip((gauge.others - base) / change, -1.0, 1.0))), change)

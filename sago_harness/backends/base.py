@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import abc
 import functools
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -77,3 +79,17 @@ class Backend(abc.ABC):
     @abc.abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return what identifies the model's numbers: dtype, attention, batch size, template ..."""
+
+    def identify(self, prompt: Prompt, wanted: Wanted) -> str:
+        """Return a hash of a prompt as it reaches the model; generation arguments apart.
+
+        Two prompts with one hash give the same numbers. By default the prompt's JSON, with
+        the span where it is pooled over; a backend that knows the token ids hashes those.
+
+        Parameters
+        ----------
+        prompt : Prompt
+        wanted : Wanted
+        """
+        content = [prompt.text, prompt.span if wanted.pooling == "span" else ""]
+        return hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -87,12 +87,8 @@ class Generator:
         for row, tokens in enumerate(new):
             if self._lm.think_end_token is not None:
                 tokens = self._stopped_alone(tokens, stops)
-            none = logprob is None or entropy is None
-            results.append(
-                self.finish(
-                    tokens, None if none else logprob[row], None if none else entropy[row], limit, stops
-                )
-            )
+            of_row = [None if values is None else values[row] for values in (logprob, entropy)]
+            results.append(self.finish(tokens, of_row[0], of_row[1], limit, stops))
         return results
 
     def finish(
@@ -132,6 +128,11 @@ class Generator:
     def tokenizer(self) -> Any:
         """The host's tokenizer."""
         return self._lm.tokenizer
+
+    def repetition_penalty(self, gen_kwargs: Mapping[str, Any]) -> float:
+        """Return the repetition penalty of a request, else the model's own, else 1."""
+        own = self._inner.generation_config.repetition_penalty
+        return float(gen_kwargs.get("repetition_penalty") or own or 1.0)
 
     def ends(self) -> set[int]:
         """Return the ids that end a sequence."""

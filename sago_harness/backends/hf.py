@@ -114,7 +114,7 @@ class HFBackend(Backend):
     ) -> Iterator[tuple[int, list[Response]]]:
         """Take the fast path, or generate once per distinct request and then force everywhere."""
         encoded = [[self._encoder.encode(prompt, wanted) for prompt in prompts] for prompts in documents]
-        reason = self._against_fast(documents, encoded)
+        reason = self.reason_for_plain(documents)
         if not reason:
             yield from self._run_fast(documents, encoded, wanted, progress)
             return
@@ -134,10 +134,8 @@ class HFBackend(Backend):
 
     # ------------------------------------------------------------------ fast path
 
-    def _against_fast(
-        self, documents: Sequence[Sequence[Prompt]], encoded: Sequence[Sequence[Encoded]]
-    ) -> str:
-        """Return why the plain path is taken, "" if the fast one can be."""
+    def reason_for_plain(self, documents: Sequence[Sequence[Prompt]]) -> str:
+        """Return why these prompts take the plain path, "" if they take the fast one."""
         prompts = [prompt for document in documents for prompt in document]
         if not prompts or any(prompt.gen_kwargs != prompts[0].gen_kwargs for prompt in prompts):
             return "prompts with different generation arguments"
@@ -149,7 +147,7 @@ class HFBackend(Backend):
             # Once a model: the next bundle, or task, need not ask again.
             probed = getattr(self.lm, "sago_probed", None)
             if probed is None:
-                probed = reason_against_passes(self.lm, self._passes(), encoded[0][0].ids)
+                probed = reason_against_passes(self.lm, self._passes(), self._vocabulary())
                 self.lm.sago_probed = probed
             self._probed = probed
         return self._probed

@@ -1,7 +1,8 @@
 """``--model sago-hf``: the host's Hugging Face model, with names of packaged models.
 
 The same weights and the same texts as ``--model hf``; it adds ``pretrained=smollm2`` (any
-name of ``sago models``) and the options of the stability signals.
+name of ``sago models``), the options of the stability signals, and runs that are shared
+out over processes on processors, GPUs and several machines (docs/scale.md).
 """
 
 from __future__ import annotations
@@ -10,12 +11,18 @@ from typing import Any
 
 from lm_eval.models.huggingface import HFLM
 
+from sago_harness.backends.ranks import Place, in_document_order, join
 from sago_harness.errors import SagoError, nearest
 from sago_harness.models import names, resolve
 
 
 class SagoHF(HFLM):  # type: ignore[misc]
-    """``HFLM`` with packaged models and a choice of padding side.
+    """``HFLM`` with packaged models, a choice of padding side, and documents shared over processes.
+
+    Started by torchrun or ``accelerate launch``, each process takes its share of the
+    documents: on its machine's GPU of the same index, or on the processor. With ``tp_plan``
+    all of them work on the same documents, and a model that is handed over loaded knows of
+    no other process, as in the host.
 
     Parameters
     ----------
@@ -29,7 +36,8 @@ class SagoHF(HFLM):  # type: ignore[misc]
     Raises
     ------
     SagoError
-        If the padding side is unknown, or the packaged model is not here yet.
+        If the padding side is unknown, the packaged model is not here yet, or the processes
+        cannot be joined.
     """
 
     def __init__(self, pretrained: Any, padding_side: str = "left", **kwargs: Any) -> None:
@@ -37,7 +45,29 @@ class SagoHF(HFLM):  # type: ignore[misc]
             raise SagoError(f"padding_side={padding_side!r} in --model_args: it is left or right")
         self.sago_padding_side = padding_side
         self.sago_name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
+        shared = isinstance(pretrained, str) and kwargs.get("tp_plan") is None
+        # Before the host asks accelerate, which joins no processes without a GPU.
+        ours = join(kwargs.get("device", "cuda")) if shared else Place()
         super().__init__(pretrained=locate(pretrained), **kwargs)
+        self._rank, self._world_size = ours.rank, ours.world
+
+    def gather_object(self, obj: Any, dst: int = 0) -> list[Any] | None:
+        """Gather one object a process on ``dst``; samples come in the order of documents.
+
+        Parameters
+        ----------
+        obj : object
+            This process's; it must pickle.
+        dst : int
+            The process that gets them.
+
+        Returns
+        -------
+        list or None
+            One object a process on ``dst``, None elsewhere.
+        """
+        found = super().gather_object(obj, dst)
+        return None if found is None else in_document_order(found)
 
 
 def locate(pretrained: Any) -> Any:

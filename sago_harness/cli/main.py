@@ -20,6 +20,7 @@ COMMANDS: Table[object] = Table(
         "tasks": "sago_harness.cli.tasks:run",
         "models": "sago_harness.cli.models:run",
         "summary": "sago_harness.cli.summary:run",
+        "layers": "sago_harness.cli.layers:run",
         "variants": "sago_harness.cli.variants:run",
     },
 )
@@ -29,6 +30,7 @@ _HELP = {
     "tasks": "list the tasks, or print the folder for lm_eval --include_path",
     "models": "get a packaged model or encoder, list them, print a path",
     "summary": "say in words what a run found, axis by axis",
+    "layers": "print or draw in which layers variants move the representation",
     "variants": "build, show, verify and audit packs of frozen variants",
 }
 

@@ -8,17 +8,21 @@ are not at hand, result files that are whole or not there, and the records as Pa
 from __future__ import annotations
 
 import argparse
+import atexit
+import contextlib
 import difflib
 import fnmatch
 import os
 import shutil
 import signal
 import sys
+import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from sago_harness.backends.ranks import leave, lost, place
 from sago_harness.errors import SagoError, unknown
 from sago_harness.taskfiles import TaskFile, task_files, task_folder
 
@@ -44,6 +48,18 @@ def run(words: Sequence[str]) -> int:
     """
     # Before torch is imported: progress bars and tables belong to this process alone.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    ours = place()
+    if ours.first:
+        return _run(words)
+    # Tables are the first process's; an error is that of the process that met it.
+    try:
+        with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+            return _run(words)
+    except SagoError as error:
+        raise SagoError(f"{ours}: {error}") from error
+
+
+def _run(words: Sequence[str]) -> int:
     args = _parse(words)
     _read_config(args)
     if getattr(args, "limit", None) is not None and args.limit <= 0:
@@ -64,8 +80,11 @@ def run(words: Sequence[str]) -> int:
     args.include_path = [ours, theirs] if theirs else ours
     if getattr(args, "output_path", None):
         args.log_samples = True
-        return _run_with_files(args, Path(args.output_path))
-    _execute(args)
+        _run_with_files(args, Path(args.output_path))
+    else:
+        _execute(args)
+    # At the end of the process: another run may follow in it.
+    atexit.register(leave)
     return 0
 
 
@@ -93,7 +112,13 @@ def _check_metadata(args: argparse.Namespace) -> None:
         # A short word has a low ratio for one wrong letter.
         if difflib.get_close_matches(key, OPTIONS, n=1, cutoff=0.7):
             raise unknown("option", key, OPTIONS, "--metadata")
-        print(f"sago: --metadata {key}: no option of sago tasks, left to the host's tasks", file=sys.stderr)
+        _say(f"--metadata {key}: no option of sago tasks, left to the host's tasks")
+
+
+def _say(line: str) -> None:
+    """Tell a line on the first process: the others would tell it again."""
+    if place().first:
+        print(f"sago: {line}", file=sys.stderr)
 
 
 def _read_config(args: argparse.Namespace) -> None:
@@ -143,9 +168,7 @@ def _at_hand(matches: list[str], files: dict[str, TaskFile], args: argparse.Name
             kept.append(name)
         elif name not in grouped or files[name].group:
             for member, why in lacking:
-                print(
-                    f"sago: left out {name}: {why if member == name else f'{member}: {why}'}", file=sys.stderr
-                )
+                _say(f"left out {name}: {why if member == name else f'{member}: {why}'}")
     inside = {member for name in kept for member in files[name].group}
     kept = [name for name in kept if name not in inside]
     if not kept:
@@ -227,6 +250,13 @@ def _execute(args: argparse.Namespace) -> None:
         if message.startswith(("Specify --output_path", "When `fewshot_as_multiturn`", "If --samples")):
             raise SagoError(message) from error
         raise
+    except RuntimeError as error:
+        if lost(error):
+            reason = " ".join(str(error).split())[:200]
+            raise SagoError(
+                f"stopped, because another process did and says why, or cannot be reached ({reason})"
+            ) from error
+        raise
 
 
 def _while_loading(error: BaseException) -> bool:
@@ -247,13 +277,19 @@ def _unknown_task(names: str) -> SagoError:
 # ---------------------------------------------------------------------- files
 
 
-def _run_with_files(args: argparse.Namespace, out: Path) -> int:
+def _run_with_files(args: argparse.Namespace, out: Path) -> None:
     """Let the host write into a folder of its own, and put whole files in place at the end."""
-    from sago_harness.report.files import UNFINISHED, publish, sweep
+    from sago_harness.report.files import publish, sweep, unfinished
 
     single = out.suffix == ".json"
+    if not place().first:
+        # The host writes once a machine where all processes work on the same documents.
+        with _stoppable(), tempfile.TemporaryDirectory(prefix="sago-") as nowhere:
+            args.output_path = str(Path(nowhere) / out.name) if single else nowhere
+            _execute(args)
+        return
     target = out.parent if single else out
-    staging = target / f"{UNFINISHED}{os.getpid()}"
+    staging = unfinished(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
         sweep(target)
@@ -264,23 +300,24 @@ def _run_with_files(args: argparse.Namespace, out: Path) -> int:
             f"--output_path {out}: {target} cannot be written to ({error.strerror}): name another folder"
         ) from error
     args.output_path = str(staging / out.name) if single else str(staging)
-    before = signal.signal(signal.SIGTERM, _stop)
-    try:
-        _execute(args)
-        if _writes_results():
+    with _stoppable():
+        try:
+            _execute(args)
             for path in publish(staging, target):
                 print(f"wrote {path}", file=sys.stderr)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """Take a request to stop as Ctrl-C, so that the unfinished folder goes."""
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)
-        shutil.rmtree(staging, ignore_errors=True)
-    return 0
-
-
-def _writes_results() -> bool:
-    """The host writes on the first process only."""
-    return int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))) == 0
 
 
 def _stop(_signal: int, _frame: Any) -> None:
-    """Take a request to stop as Ctrl-C, so that the unfinished folder goes."""
     raise KeyboardInterrupt

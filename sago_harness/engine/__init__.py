@@ -13,5 +13,9 @@ own greedy response::
     slots      keys and values of the rows
     attention  attention of packed rows over their slots
     signals    log-probabilities and entropies from logits
+    penalty    the token that greedy decoding takes under a repetition penalty
+    room       how many rows and tokens at a time
+    prompts    prompts that others may copy from
+    rows       one prompt that is being answered
     probe      does all this give the model's own logits here?
 """

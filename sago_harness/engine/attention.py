@@ -106,12 +106,12 @@ _current: ContextVar[Attended | None] = ContextVar("sago_attended", default=None
 
 
 def ragged_attention(
-    module: Any,
+    module: Any,  # noqa: ARG001
     query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: Any,
-    dropout: float = 0.0,
+    key: torch.Tensor,  # noqa: ARG001
+    value: torch.Tensor,  # noqa: ARG001
+    attention_mask: Any,  # noqa: ARG001
+    dropout: float = 0.0,  # noqa: ARG001
     scaling: float | None = None,
     **extra: Any,
 ) -> tuple[torch.Tensor, None]:

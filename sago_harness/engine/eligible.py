@@ -22,6 +22,8 @@ _HARMLESS = frozenset(
         *("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"),
         *("max_length", "max_new_tokens", "transformers_version", "return_dict_in_generate"),
         *("output_attentions", "output_hidden_states", "output_scores", "output_logits"),
+        # Taken into account (penalty.py).
+        "repetition_penalty",
         *("early_stopping", "length_penalty", "num_beams", "num_return_sequences", "disable_compile"),
     }
 )
@@ -30,7 +32,6 @@ _HARMLESS = frozenset(
 _ONE = (
     "num_beams",
     "num_return_sequences",
-    "repetition_penalty",
     "encoder_repetition_penalty",
     "guidance_scale",
 )
@@ -65,6 +66,8 @@ def reason_against(lm: Any, inner: Any, gen_kwargs: Mapping[str, Any]) -> str:
 def _generation(inner: Any, gen_kwargs: Mapping[str, Any]) -> str:
     if gen_kwargs.get("do_sample"):
         return "sampling"
+    if gen_kwargs.get("eos_token_id") is not None:
+        return "eos_token_id in the generation arguments"
     defaults = inner.generation_config.to_dict()
     plain = GenerationConfig().to_dict()
     changed = {key: value for key, value in defaults.items() if value is not None and value != plain.get(key)}

@@ -109,7 +109,7 @@ class FastPath:
             room = replace(room, rows=slots.count)
             schedule = Schedule(
                 self._passes, slots, rows, window.drafts, window.stops, room, wanted.layers,
-                self._spent, window.ended, window.keep,
+                self._spent, window.ended, window.keep, window.penalty,
             )  # fmt: skip
             try:
                 with (
@@ -145,32 +145,37 @@ class _Window:
     ) -> None:
         self._documents, self._encoded, self._part = documents, encoded, part
         self._generator, self._progress, self._wanted = generator, progress, wanted
-        _, self.limit, self._stop_strings = encoder.limits(documents[part[0]][0])
+        gen_kwargs, self.limit, self._stop_strings = encoder.limits(documents[part[0]][0])
+        self.penalty = generator.repetition_penalty(gen_kwargs)
         self.stops = Stops(generator.tokenizer, generator.ends(), self._stop_strings)
         self.drafts: dict[int, Draft] = {}
-        self.keys = {
-            (d, p): request_key(prompt, encoded[d][p]) for d in part for p, prompt in enumerate(documents[d])
-        }
+        self.keys = {(d, p): self._key(d, p) for d in part for p in range(len(documents[d]))}
         # A request is answered by its first row, canonical ones before all others.
         self._answers: dict[str, tuple[int, int]] = {}
         for place in sorted(self.keys, key=lambda place: (place[1] > 0, place)):
             self._answers.setdefault(self.keys[place], place)
-        self.rows: dict[tuple[int, int], Row] = {}
+        # Documents with one canonical prompt have one canonical response: the first one's.
+        self._home = {d: self._answers[self.keys[d, 0]][0] for d in part}
+        self.rows: dict[tuple[int, str], Row] = {}
         for place, key in self.keys.items():
-            d, p = place
-            if key == self.keys[d, 0] and (p or self._answers[key] != place):
-                continue  # the same as the canonical prompt, or as another document's
-            self.rows[place] = self._row(place, key)
+            if (self._home[place[0]], key) not in self.rows:
+                self.rows[self._home[place[0]], key] = self._row(place, key)
         self.generated: dict[str, Generated] = {}
         longest = max(len(code.ids) for d in part for code in encoded[d])
         self.columns = longest + self.limit + 1
+
+    def _key(self, d: int, p: int) -> str:
+        """Request, and the columns that are pooled over: equal texts may have other spans."""
+        code = self._encoded[d][p]
+        span = str(code.span) if self._wanted.pooling == "span" else ""
+        return request_key(self._documents[d][p], code) + span
 
     def _row(self, place: tuple[int, int], key: str) -> Row:
         d, p = place
         code, prompt = self._encoded[d][p], self._documents[d][p]
         answers = self._answers[key]
         pooled = code.span if self._wanted.pooling == "span" else (len(code.ids) - 1,)
-        canonical = p == 0
+        canonical = key == self.keys[d, 0]
         if canonical or prompt.repeat:
             donor = ""  # a repeat that copied would not be computed again
         elif answers[1] == 0:
@@ -178,13 +183,15 @@ class _Window:
         else:
             donor = self.keys[d, 0]
         generates = answers == place
-        return Row(key, d, code.ids, self.limit, canonical, generates, donor, pooled if generates else ())
+        pooled = pooled if generates else ()
+        return Row(key, self._home[d], code.ids, self.limit, canonical, generates, donor, pooled)
 
     def phases(self) -> list[list[Row]]:
         """Return the rows to run, repeats apart."""
         number = {key: p for (_, p), key in reversed(self.keys.items())}
-        first = [row for (d, p), row in self.rows.items() if not self._documents[d][p].repeat]
-        again = [row for (d, p), row in self.rows.items() if self._documents[d][p].repeat]
+        repeats = {key for (d, p), key in self.keys.items() if self._documents[d][p].repeat}
+        first = [row for row in self.rows.values() if row.key not in repeats]
+        again = [row for row in self.rows.values() if row.key in repeats]
         random.Random(self._wanted.seed + 1).shuffle(again)
         return [order(first, number), again]
 
@@ -213,19 +220,20 @@ class _Window:
     def found(self) -> dict[tuple[int, int], Found]:
         """Return every prompt's results, those of equal requests shared."""
         found = {}
+        self._progress(2 * (len(self.keys) - len(self.rows)), "force")
         for place, key in self.keys.items():
-            answer = self.rows[self._answers[key]]
+            answer = self.rows[self._home[self._answers[key][0]], key]
             canonical = self.generated[self.keys[place[0], 0]]
-            row = self.rows.get(place)
-            if row is None or row.canonical:
+            row = self.rows[self._home[place[0]], key]
+            if row.canonical:
                 # Its own values are those of the canonical response after the canonical prompt.
-                if place not in self.rows:
-                    self._progress(2, "force")
                 logprob, entropy = canonical.own_logprob, canonical.own_entropy
-                assert logprob is not None and entropy is not None
+                assert logprob is not None
+                assert entropy is not None
                 jsd = np.zeros(min(len(logprob), FORCED_TOKENS))
             else:
-                assert row.forced_logprob is not None and row.forced_entropy is not None
+                assert row.forced_logprob is not None
+                assert row.forced_entropy is not None
                 logprob, entropy = row.forced_logprob, row.forced_entropy
                 jsd = row.forced_jsd if row.forced_jsd is not None else np.zeros(0)
             found[place] = Found(

@@ -25,17 +25,20 @@ _TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-6}
 _COARSE = 0.15
 
 
-def reason_against_passes(lm: Any, passes: RaggedPass, ids: tuple[int, ...]) -> str:
+def reason_against_passes(lm: Any, passes: RaggedPass, vocabulary: int) -> str:
     """Return why packed passes are not to be used for a model, "" if they give its own logits.
 
     Parameters
     ----------
     lm : HFLM
     passes : RaggedPass
-    ids : tuple of int
-        The beginning of any prompt.
+    vocabulary : int
+
+    Notes
+    -----
+    The same tokens whatever is run, so that a run that is taken up again goes the same way.
     """
-    ids = (ids * TOKENS)[:TOKENS]
+    ids = tuple((17 + 101 * k) % vocabulary for k in range(TOKENS))
     slots = Slots(2, TOKENS + 1)
     half = TOKENS // 2
     dtype = lm.mixed_precision_dtype

@@ -84,7 +84,8 @@ class Prompts:
 
     def begun(self, row: Row) -> None:
         """Note that a row's prompt is in its slot now."""
-        if row.canonical:
+        # Of a prompt with a NaN, the tokens before it are spoilt too: masked, it is still a NaN.
+        if row.canonical and row.finite:
             self._running[row.key] = row
         if row.donor:
             self._needed[row.donor] -= 1

@@ -7,6 +7,7 @@ the embedding to the logits, so that whatever it does there is done here too.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -155,7 +156,7 @@ class RaggedPass:
             hook.remove()
         if attended.calls != len(slots):
             raise CannotAttend("layers that do not go through the library's attention table")
-        found = Passed(logits, [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)])
+        found = Passed(logits, [slice(a, b) for a, b in itertools.pairwise(ends)])
         if wanted:
             found.states = dict(zip(wanted, pool.states(), strict=True))
         return found

@@ -70,6 +70,8 @@ class Row:
     p: list[torch.Tensor] = field(default_factory=list)
     fit: int = 0
     finite: bool = True
+    alone: bool = False  # takes no drafts: behind one it was not finite
+    done: bool = False
     # What it gives.
     states: npt.NDArray[np.float32] | None = None
     forced_logprob: FloatArray | None = None
@@ -85,5 +87,5 @@ class Row:
         """Begin anew: its slot is gone."""
         self.slot = self.text = -1
         self.out, self.own_logprob, self.own_entropy, self.p = [], [], [], []
-        self.fit, self.finite, self.states = 0, True, None
+        self.fit, self.finite, self.alone, self.states = 0, True, False, None
         self.forced_logprob = self.forced_entropy = self.forced_jsd = None

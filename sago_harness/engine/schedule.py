@@ -16,6 +16,7 @@ import torch
 from sago_harness.axes.confidence import FORCED_TOKENS
 from sago_harness.backends.base import Spent
 from sago_harness.engine.draft import MOST, Odds, Phrases
+from sago_harness.engine.penalty import penalised_best
 from sago_harness.engine.prompts import WORTH_WAITING, Prompts, shared_length
 from sago_harness.engine.ragged import Passed, Piece, RaggedPass
 from sago_harness.engine.room import Room
@@ -46,6 +47,8 @@ class Schedule:
         Called with each row that is done.
     keep : callable
         Row that ended -> how many of its tokens count.
+    penalty : float
+        Repetition penalty.
     """
 
     def __init__(
@@ -60,10 +63,13 @@ class Schedule:
         spent: Spent,
         ended: Callable[[Row], None],
         keep: Callable[[Row], int],
+        penalty: float = 1.0,
     ) -> None:
+        self._penalty = penalty
         self._passes, self._slots, self._stops, self._room = passes, slots, stops, room
         self._layers, self._spent, self._ended, self._keep = layers, spent, ended, keep
         self._drafts = drafts
+        self._rows = rows
         self._waiting = list(rows)
         self._active: list[Row] = []
         self._free = list(range(room.rows))
@@ -77,8 +83,8 @@ class Schedule:
             self._step()
 
     def unfinished(self) -> list[Row]:
-        """Return the rows that are not done, to begin anew: the running ones first."""
-        rows = [*self._active, *self._waiting]
+        """Return the rows that are not done, to begin anew."""
+        rows = [row for row in self._rows if not row.done]
         for row in rows:
             row.reset()
         return rows
@@ -93,7 +99,7 @@ class Schedule:
         begun = self._admit(tokens, tokens)
         pieces += [piece for _, piece in begun]
         passed = self._passes.run(self._slots, pieces, self._layers, together=len(running))
-        found = read(passed.logits)
+        found = read(passed.logits, self._choice(running, begun, pieces))
         self._spent.passes += 1
         self._spent.tokens += sum(len(piece.tokens) for piece in pieces)
         for row, piece, span in zip(running, pieces, passed.spans, strict=False):
@@ -103,8 +109,22 @@ class Schedule:
         for row in [row for row in self._active if row.slot < 0]:
             self._active.remove(row)
 
+    def _choice(
+        self, running: Sequence[Row], begun: Sequence[tuple[Row, Piece]], pieces: Sequence[Piece]
+    ) -> Callable[[torch.Tensor, list[int]], list[int]] | None:
+        """Return how tokens are taken where the most likely ones are not: what each position has read."""
+        if self._penalty == 1.0:
+            return None
+        contexts = []
+        for row, piece in zip([*running, *(row for row, _ in begun)], pieces, strict=True):
+            behind = piece.tokens[piece.logits_from + 1 :]
+            contexts += [[*row.ids, *row.out, *behind[:k]] for k in range(len(behind) + 1)]
+        return lambda logits, best: penalised_best(logits, best, contexts, self._penalty)
+
     def _going_on(self, row: Row, rows: int) -> Piece:
         """Bring a running row's last token and a draft."""
+        if row.alone:
+            return Piece(row.slot, row.held, [row.out[-1]])
         guess, row.fit = self._phrases[row.document].after(row.text)
         room = min(MOST, row.limit - len(row.out) - 1, self._room.positions // max(1, rows) - 1)
         length = self._odds.length(row.fit, min(len(guess), max(0, room)), rows)
@@ -112,12 +132,18 @@ class Schedule:
 
     def _went_on(self, row: Row, piece: Piece, found: Read, span: slice) -> None:
         draft = list(piece.tokens[1:])
+        if not found.finite(span):
+            row.finite = False
+            if draft and not row.alone:
+                # A NaN behind a draft reaches the token before it: once more, without.
+                row.alone = True
+                self._slots.clear(row.slot, row.held)
+                return
         best = found.best[span]
         right = 0
         while right < len(draft) and draft[right] == best[right]:
             right += 1
         self._odds.learn(row.fit, len(draft), right)
-        self._spent.verified += right
         self._write(row, best[: right + 1], found, span.start)
 
     # ------------------------------------------------------------------ rows begin
@@ -138,7 +164,8 @@ class Schedule:
                 left.append(row)
                 continue
             draft = self._drafts.get(row.document)
-            behind = draft.tokens[: max(draft.kept, row.limit)] if draft and not row.canonical else ()
+            bare = row.canonical or row.alone or draft is None
+            behind = () if bare or draft is None else draft.tokens[: max(draft.kept, row.limit)]
             if not row.generates and draft:
                 behind = behind[: draft.kept]
             more, logits = len(row.ids) - length + max(0, len(behind) - 1), max(1, len(behind))
@@ -169,16 +196,20 @@ class Schedule:
 
     def _began(self, row: Row, piece: Piece, passed: Passed, number: int, found: Read) -> None:
         span = passed.spans[number]
+        row.finite = found.finite(span)
+        draft = None if row.canonical or row.alone else self._drafts.get(row.document)
+        if draft is not None:
+            self._force(row, draft, found, span)
+            if row.generates and not row.finite:
+                self._begin_alone(row)
+                return
         row.states = passed.states.get(number)
-        phrases = self._phrases.setdefault(row.document, Phrases())
-        row.text = phrases.open()
+        row.text = self._phrases.setdefault(row.document, Phrases()).open()
         self._active.append(row)
         self._prompts.begun(row)
-        draft = self._drafts.get(row.document)
-        if row.canonical or draft is None:
+        if draft is None:
             self._write(row, found.best[span][:1], found, span.start)
             return
-        self._force(row, draft, found, span)
         if not row.generates:
             self._end(row)
             return
@@ -186,8 +217,14 @@ class Schedule:
         right = 0
         while right < len(tokens) and tokens[right] == best[right]:
             right += 1
-        self._spent.verified += max(0, right - 1) if right == len(tokens) else right
         self._write(row, best[: min(right + 1, len(tokens))], found, span.start)
+
+    def _begin_alone(self, row: Row) -> None:
+        """Let a row begin once more: a NaN behind its prompt reached the prompt, or it has its own."""
+        self._slots.clear(row.slot)
+        self._give_back(row)
+        row.alone = True
+        self._waiting.insert(0, row)
 
     def _force(self, row: Row, draft: Draft, found: Read, span: slice) -> None:
         """Read the canonical response's values off the pass that verifies it."""
@@ -214,7 +251,8 @@ class Schedule:
             over = len(row.out) >= row.limit or self._stops.over(row.out)
             if over:
                 break
-        row.finite = row.finite and found.finite(slice(first, first + len(tokens)))
+        # Each pass gives one token anyhow.
+        self._spent.verified += len(row.out) - before - 1
         self._phrases[row.document].add(row.text, row.out[before:])
         if over:
             self._end(row)
@@ -224,17 +262,23 @@ class Schedule:
             kept = self._keep(row)
             none = row.p[0][:0].reshape(0, len(row.p[0]))
             p = torch.stack(row.p[: min(kept, FORCED_TOKENS)]) if kept else none
-            self._drafts[row.document] = Draft(tuple(row.out), kept, p)
+            # What does not count may be what a NaN made of it.
+            tokens = row.out if row.finite else row.out[:kept]
+            self._drafts[row.document] = Draft(tuple(tokens), kept, p)
             row.p = []
         self._prompts.ended(row)
         if not row.finite or (
             row.states is not None and not bool(torch.isfinite(torch.from_numpy(row.states)).all())
         ):
             self._slots.clear(row.slot)
+        self._give_back(row)
+        row.done = True
+        self._ended(row)
+
+    def _give_back(self, row: Row) -> None:
         self._free.append(row.slot)
         self._free.sort()
         row.slot = -1
-        self._ended(row)
 
     def _close_gaps(self) -> None:
         """Move rows together where slots between them are empty and nobody waits for those."""

@@ -6,7 +6,8 @@ position costs about what greedy decoding alone would.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ class Read:
     Attributes
     ----------
     best : list of int
-        The most likely token of each.
+        The token that decoding takes from each: mostly the most likely one.
     best_logprob, entropy : ndarray of shape (N,), float32, nats
     p : Tensor of shape (N, vocabulary), float32
     """
@@ -55,12 +56,14 @@ class Read:
         return bool(np.isfinite(self.entropy[places]).all())
 
 
-def read(logits: torch.Tensor) -> Read:
+def read(logits: torch.Tensor, choose: Callable[[torch.Tensor, list[int]], list[int]] | None = None) -> Read:
     """Read distributions off logits.
 
     Parameters
     ----------
     logits : Tensor of shape (N, vocabulary)
+    choose : callable or None
+        (logits, most likely tokens) -> the tokens that decoding takes, where these are others.
 
     Returns
     -------
@@ -77,13 +80,19 @@ def read(logits: torch.Tensor) -> Read:
     top, best = z.max(dim=-1)
     p = torch.softmax(z, dim=-1)
     # p of the most likely token is at least 1 / vocabulary: its logarithm is exact enough.
-    best_logprob = p.gather(-1, best.unsqueeze(-1)).squeeze(-1).log()
-    entropy = (top - torch.linalg.vecdot(p, z)) - best_logprob
-    odd = ~torch.isfinite(entropy) & torch.isfinite(best_logprob)
+    top_logprob = p.gather(-1, best.unsqueeze(-1)).squeeze(-1).log()
+    log_total = top - top_logprob
+    entropy = (top - torch.linalg.vecdot(p, z)) - top_logprob
+    taken, taken_logprob = best.tolist(), top_logprob
+    if choose is not None:
+        taken = choose(z, taken)
+        places = torch.tensor(taken, device=z.device).unsqueeze(-1)
+        taken_logprob = z.gather(-1, places).squeeze(-1) - log_total
+    odd = ~torch.isfinite(entropy) & torch.isfinite(top_logprob)
     if bool(odd.any()):
         # A logit of minus infinity: 0 times it counts as nothing.
         entropy[odd] = torch.special.entr(p[odd]).sum(-1)
-    return Read(best.tolist(), best_logprob.cpu().numpy(), entropy.cpu().numpy(), p, z, top - best_logprob)
+    return Read(taken, taken_logprob.cpu().numpy(), entropy.cpu().numpy(), p, z, log_total)
 
 
 def divergence(p: torch.Tensor, q: torch.Tensor) -> npt.NDArray[np.float64]:
@@ -111,4 +120,4 @@ def divergence(p: torch.Tensor, q: torch.Tensor) -> npt.NDArray[np.float64]:
     for t, (a, b) in enumerate(zip(p, q, strict=True)):
         terms = entr((a + b) / 2) - (entr(a) + entr(b)) / 2
         found[t] = float(terms.sum(dtype=torch.float64))
-    return np.clip(found / np.log(2.0), 0.0, 1.0)
+    return np.clip(found / math.log(2.0), 0.0, 1.0)

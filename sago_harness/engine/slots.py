@@ -82,10 +82,10 @@ class Slots(Cache):  # type: ignore[misc]
         for store, part in zip((*self.keys, *self.values), kept, strict=True):
             store[slot, :columns] = part[:columns]
 
-    def clear(self, slot: int) -> None:
-        """Set a slot to zero: after a row with a NaN, masked columns would spread it."""
+    def clear(self, slot: int, first: int = 0) -> None:
+        """Set a slot to zero from a column on: after a NaN, masked columns would spread it."""
         for store in (*self.keys, *self.values):
-            store[slot].zero_()
+            store[slot, first:].zero_()
 
     # What models ask of a cache before they look at the mask and positions they were given.
 

@@ -20,12 +20,34 @@ from sago_harness.axes import MEASURES
 from sago_harness.axes.answers import gold_answers
 from sago_harness.axes.record import Reading, unscored
 from sago_harness.axes.script import is_empty
+from sago_harness.axes.vectors import VectorRef
 from sago_harness.hooks.requests import numbers_of, record_line
 
 log = logging.getLogger(__name__)
 
 #: What the host's regex filter gives where nothing matches.
 _NO_ANSWER = "[invalid]"
+
+
+class RecordLine(str):
+    """A record, with the hidden states of its prompt where they are kept.
+
+    Attributes
+    ----------
+    vectors : VectorRef or None
+    """
+
+    vectors: VectorRef | None
+
+    def __new__(cls, line: str, vectors: VectorRef | None) -> RecordLine:
+        """Make the line and attach the states."""
+        made = super().__new__(cls, line)
+        made.vectors = vectors
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Travel between processes as the line alone."""
+        return (str, (str(self),))
 
 
 class DistanceFilter(Filter):  # type: ignore[misc]
@@ -99,7 +121,10 @@ class DistanceFilter(Filter):  # type: ignore[misc]
         self._log_unscored(records)
         seconds = time.perf_counter() - start
         log.info("[%s] %d responses measured in %.1f s", self.task, len(records), seconds)
-        return [record_line(record) for record in records]
+        return [
+            RecordLine(record_line(record), getattr(response, "vectors", None))
+            for record, response in zip(records, responses, strict=True)
+        ]
 
     def _extracted(self, texts: Sequence[str]) -> list[str | None]:
         """Run the task's own chain of host filters over the texts."""

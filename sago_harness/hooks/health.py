@@ -6,13 +6,16 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sago_harness import pipeline
+from sago_harness.axes.representation.dataset import Comparison, missing_states
 from sago_harness.data import VariantSet
 from sago_harness.logs import warn_once
 from sago_harness.scores.composite import TaskScores, stock_documents
 from sago_harness.scores.document import HEALTH_FLAGS
+from sago_harness.scores.profile import LayerProfile
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +105,13 @@ def say_coverage(task: str, column: str, items: Sequence[Any]) -> None:
         log.log(level, "[%s] %s: %d of %d documents scored", task, column, scored, len(items))
 
 
+def say_compared(task: str, compared: Mapping[str, Comparison]) -> None:
+    """Log which measures over the data set are unscored, and why."""
+    for name, of in compared.items():
+        if of.value.reason:
+            log.info("[%s] %s: unscored: %s (%d documents)", task, name, of.value.reason, of.value.n)
+
+
 def say_health(
     task: str, items: Sequence[Mapping[str, Any]], scores: TaskScores, measures: Mapping[str, str]
 ) -> None:
@@ -145,9 +155,12 @@ def health_shares(items: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def results_of(
-    scores: TaskScores | None, health: Mapping[str, float], own: Mapping[str, TaskScores]
+    scores: TaskScores | None,
+    health: Mapping[str, float],
+    own: Mapping[str, TaskScores],
+    profiles: Mapping[str, LayerProfile],
 ) -> dict[str, Any]:
-    """Return what the results file holds beside the columns: r of each measure, noise, health.
+    """Return what the results file holds beside the columns: r of each measure and layer, noise, health.
 
     Parameters
     ----------
@@ -156,6 +169,8 @@ def results_of(
     health : mapping of str to float
     own : mapping of str to TaskScores
         Family beside the score -> its scores.
+    profiles : mapping of str to LayerProfile
+        Layer profiles, ``""`` for the score's own.
     """
     first = scores or next(iter(own.values()))
     results = {
@@ -163,9 +178,49 @@ def results_of(
         "noise": {name: {"floor": floor, "excess": over} for name, (floor, over) in first.noise.items()},
         "health": {**health, "stock": first.stock_share},
     }
+    if "" in profiles:
+        results["layers"] = profiles[""].as_dict()
     if own:
         results["beside"] = {family: _relative(of) for family, of in own.items()}
+        results["layers_beside"] = {family: profiles[family].as_dict() for family in own}
     return results
+
+
+def representation_of(
+    compared: Mapping[str, Comparison], asked: int, items: Sequence[Mapping[str, Any] | None]
+) -> dict[str, Any]:
+    """Return what the results file holds of the measures over the data set.
+
+    Parameters
+    ----------
+    compared : mapping of str to Comparison
+    asked : int
+        Documents whose states were asked for.
+    items : sequence of (mapping or None)
+        What the documents handed over.
+    """
+    found: dict[str, Any] = {"documents": asked, "missing": missing_states(items)}
+    for name, of in compared.items():
+        found[name] = {
+            **asdict(of.value),
+            "families": {
+                family: {**asdict(level), "variants": of.variants[family]}
+                for family, level in of.families.items()
+            },
+            "too_few": of.too_few,
+            "layers": [
+                {
+                    "layer": layer,
+                    **asdict(level),
+                    "families": {
+                        family: {"value": levels[layer].value, "stderr": levels[layer].stderr}
+                        for family, levels in of.family_layers.items()
+                    },
+                }
+                for layer, level in enumerate(of.layers)
+            ],
+        }
+    return found
 
 
 def _relative(scores: TaskScores) -> dict[str, Any]:

@@ -7,7 +7,7 @@ metric of its own, ``<name>_stderr``, which fills the host's Stderr column.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,10 +15,70 @@ import numpy as np
 from lm_eval.api.registry import aggregation_registry, metric_registry, register_aggregation, register_metric
 
 from sago_harness.axes import MEASURES
+from sago_harness.axes.representation.dataset import Level, compare_documents
 from sago_harness.scores.columns import AXIS_COLUMNS, Column, all_columns
 from sago_harness.scores.composite import COMPOSITES, Estimate, mean_estimate, stock_share, task_scores
 
 Items = Sequence[Any]
+
+
+class Values(dict[str, Any]):
+    """A document's values: what its sample shows, and what the aggregations get.
+
+    The host copies a document's values into its sample and hands them, one by one, to the
+    aggregations. Hidden states are only for the latter: the host gathers both, and
+    would carry them from rank to rank twice.
+
+    Parameters
+    ----------
+    shown : mapping of str to object
+    handed : mapping of str to object
+        For the aggregations, in place of what is shown.
+
+    Examples
+    --------
+    >>> values = Values({"a": "shown"}, {"a": "handed"})
+    >>> {**values}, dict.fromkeys(values), list(values.items())
+    ({'a': 'shown'}, {'a': None}, [('a', 'handed')])
+    """
+
+    def __init__(self, shown: Mapping[str, Any], handed: Mapping[str, Any]) -> None:
+        super().__init__(shown)
+        self._handed = handed
+
+    def items(self) -> Any:
+        """Return what the aggregations get; copies are made of what is shown."""
+        return {key: self._handed.get(key, value) for key, value in super().items()}.items()
+
+
+def document_values(
+    columns: Sequence[Column], values: Mapping[str, Any], states: Mapping[str, Any] | None
+) -> Values:
+    """Return a document's value of every column and of its standard error.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The task's.
+    values : mapping of str to object
+        Of ``scores/document.py``.
+    states : mapping or None
+        The document's hidden states, where they are kept.
+    """
+    shown: dict[str, Any] = {}
+    handed: dict[str, Any] = {}
+    for column in columns:
+        stderr = f"{column.name}_stderr"
+        value = values.get(column.name)
+        if column.kind == "dataset" and states:
+            # A sample shows the hashes; one object for all columns is pickled once.
+            value = {variant: str(state) for variant, state in states["states"].items()}
+            handed |= {column.name: states, stderr: states}
+        elif column.base == "sago_core":
+            prefix = column.name.removesuffix(column.base)
+            handed[column.name] = {**values[column.name], "layers": values[f"{prefix}layers"]}
+        shown |= {column.name: value, stderr: value}
+    return Values(shown, handed)
 
 
 class NotScored(str):
@@ -81,6 +141,8 @@ def value_of(items: Items, column: Column) -> float | int | NotScored:
         return sum(int(item or 0) for item in items)
     if column.kind == "stock":
         return _shown(stock_share(items))
+    if column.kind == "dataset":
+        return level_value(compare_documents(items, [column.name])[column.name].value)
     return _shown(_estimate(column, items).value)
 
 
@@ -88,8 +150,20 @@ def stderr_of(items: Items, column: Column) -> float | str:
     """Return a column's standard error over documents, N/A under two."""
     if column.kind in ("count", "stock"):
         return "N/A"
+    if column.kind == "dataset":
+        return level_stderr(compare_documents(items, [column.name])[column.name].value)
     stderr = _estimate(column, items).stderr
     return stderr if math.isfinite(stderr) else "N/A"
+
+
+def level_value(level: Level) -> float | NotScored:
+    """Return a value over the data set as the table shows it."""
+    return _shown(level.value)
+
+
+def level_stderr(level: Level) -> float | str:
+    """Return its standard error as the table shows it."""
+    return level.stderr if math.isfinite(level.stderr) else "N/A"
 
 
 def register() -> None:

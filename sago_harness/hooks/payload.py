@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from sago_harness.data import CANONICAL, Document, Variant
@@ -46,6 +47,35 @@ def payload_of(
         }
     )
     return payload
+
+
+def keeps_states(bundles: Mapping[str, int], most: int) -> set[str]:
+    """Return the documents whose hidden states are kept: the first bundles, whole.
+
+    Bundles are numbered in the order of hash(seed, document id), so the choice is by chance
+    and the same on every process. A bundle is never split: what is asked of a document
+    decides what it is computed with.
+
+    Parameters
+    ----------
+    bundles : mapping of str to int
+        Document -> its bundle.
+    most : int
+        Bundles are taken until they hold so many documents; 0 = all.
+
+    Examples
+    --------
+    >>> sorted(keeps_states({"a": 0, "b": 1, "c": 0, "d": 2}, 3))
+    ['a', 'b', 'c']
+    """
+    if most == 0:
+        return set(bundles)
+    kept: set[str] = set()
+    for bundle in sorted(set(bundles.values())):
+        if len(kept) >= most:
+            break
+        kept |= {document for document, place in bundles.items() if place == bundle}
+    return kept
 
 
 def prompt_hash(prompt: Any) -> str:

@@ -3,31 +3,32 @@
 The host runs a request by ``getattr(lm, request_type)(requests)``. One handler on its base
 ``LM`` class adapts the model, gets whole documents answered, and reduces what needs the
 model's arrays (angles, forced distances) document by document, so that nothing large is
-kept. What comes back is text, as the host expects, with the numbers attached.
+kept. What comes back is text, as the host expects, with the numbers attached. Under
+``--use_cache`` documents that were answered before come from the project's own file.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import logging
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM, CacheHook
-from tqdm import tqdm
+from lm_eval.api.model import LM, CacheHook, CachingLM
 
 from sago_harness import pipeline
 from sago_harness.axes.condense import unsent
+from sago_harness.axes.vectors import VectorFile, VectorRef, pack
 from sago_harness.backends import adapt
 from sago_harness.backends.base import Backend
-from sago_harness.data import Prompt, Wanted
+from sago_harness.backends.store import Entry
+from sago_harness.data import Prompt, Response, Wanted
+from sago_harness.hooks.cache import Asked, Kept, entry_of, kept_responses
+from sago_harness.hooks.progress import Progress
 from sago_harness.jsonsafe import clean_text, json_safe
 from sago_harness.logs import warn_once
-
-log = logging.getLogger(__name__)
 
 REQUEST_TYPE = "sago_generate"
 
@@ -44,16 +45,26 @@ class SagoText(str):
         Strict JSON: distances, reasons, raw deltas, angles, token counts, flags.
     payload : dict
         What the request carried.
+    vectors : VectorRef or None
+        Pooled hidden states, where they are wanted and there are any.
     """
 
     measured: dict[str, Any]
     payload: dict[str, Any]
+    vectors: VectorRef | None
 
-    def __new__(cls, text: str, measured: dict[str, Any], payload: dict[str, Any]) -> SagoText:
+    def __new__(
+        cls,
+        text: str,
+        measured: dict[str, Any],
+        payload: dict[str, Any],
+        vectors: VectorRef | None = None,
+    ) -> SagoText:
         """Make the text and attach the numbers."""
         made = super().__new__(cls, text)
         made.measured = measured
         made.payload = payload
+        made.vectors = vectors
         return made
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
@@ -62,11 +73,17 @@ class SagoText(str):
 
 
 def install() -> None:
-    """Give every model of the host the handler."""
+    """Give every model of the host the handler, and the wrapper of a cached one its path."""
     LM.sago_generate = sago_generate
+    # The inner model would keep the hook of a cache that an earlier run used.
+    CachingLM.sago_generate = _generate_cached
 
 
-def sago_generate(lm: LM, requests: list[Instance]) -> list[SagoText]:
+def _generate_cached(wrapper: CachingLM, requests: list[Instance]) -> list[SagoText]:
+    return sago_generate(wrapper.lm, requests, wrapper.cache_db)
+
+
+def sago_generate(lm: LM, requests: list[Instance], cache: str | None = None) -> list[SagoText]:
     """Answer the requests of whole documents.
 
     Parameters
@@ -76,11 +93,18 @@ def sago_generate(lm: LM, requests: list[Instance]) -> list[SagoText]:
     requests : list of Instance
         Arguments (prompt, generation arguments, payload); a document's stand together, the
         canonical one first.
+    cache : str, optional
+        Path of the host's own cache; the project's stands beside it.
 
     Returns
     -------
     list of SagoText
         In the order of the requests.
+
+    Raises
+    ------
+    SagoError
+        If the cache cannot be used; nothing has been computed then.
     """
     backend = adapt(lm)
     missing = sorted({"forced", "hidden"} - set(backend.signals))
@@ -88,64 +112,148 @@ def sago_generate(lm: LM, requests: list[Instance]) -> list[SagoText]:
         warn_once(
             f"model {type(lm).__name__} gives text only: measures of activation and confidence are unscored"
         )
+    described = json_safe(backend.describe())
+    # What a text backend sends must not land in the host's cache, which knows no model.
     hook, lm.cache_hook = lm.cache_hook, CacheHook(None)
-    if hook.dbdict is not None:
-        warn_once("--use_cache keeps responses of stock requests only; sago requests are computed anew")
     try:
-        return _answer(backend, requests, quiet=getattr(lm, "rank", 0) != 0)
+        with kept_responses(lm, backend, cache, described) as kept:
+            return _answer(backend, kept, described, requests, getattr(lm, "rank", 0))
     finally:
         lm.cache_hook = hook
 
 
-def _answer(backend: Backend, requests: list[Instance], *, quiet: bool) -> list[SagoText]:
-    answers: list[SagoText | None] = [None] * len(requests)
-    described = json_safe(backend.describe())
-    per_prompt = 2 if "forced" in backend.signals else 1
-    bundles = _bundles(requests, answers)
-    total = per_prompt * sum(len(positions) for bundle in bundles for positions in bundle.documents)
-    with tqdm(total=total, desc="sago: variants", unit="step", disable=quiet, file=sys.stderr) as bar:
-        for bundle in bundles:
-            prompts = [[_prompt(requests[p]) for p in positions] for positions in bundle.documents]
-            for index, responses in pipeline.ask(
-                backend, prompts, bundle.wanted, lambda n, step: _advance(bar, n, step)
-            ):
-                positions = bundle.documents[index]
-                payloads = [requests[p].arguments[2] for p in positions]
-                measured = pipeline.condense(responses, payloads)
-                measured[0]["model"] = described
-                for position, response, numbers, payload in zip(
-                    positions, responses, measured, payloads, strict=True
-                ):
-                    answers[position] = SagoText(clean_text(response.text), numbers, payload)
-    unanswered = sum(answer is None for answer in answers)
-    if unanswered:
-        raise RuntimeError(f"{unanswered} of {len(requests)} requests came back without a response")
-    return [answer for answer in answers if answer is not None]
+@dataclass(slots=True)
+class Waiting:
+    """A document that is to be answered: positions of its requests, and what they are."""
+
+    positions: list[int]
+    prompts: list[Prompt]
+    payloads: list[dict[str, Any]]
+    asked: Asked | None = None
 
 
-def _advance(bar: tqdm[Any], count: int, step: str) -> None:
-    bar.set_postfix_str(step, refresh=False)
-    bar.update(count)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bundle:
-    """Documents that are computed together: positions of their requests, and what is wanted."""
+    """Documents that are computed together, and what is wanted of them."""
 
     wanted: Wanted
-    documents: list[list[int]]
+    documents: list[Waiting] = field(default_factory=list)
 
 
-def _bundles(requests: Sequence[Instance], answers: list[SagoText | None]) -> list[Bundle]:
-    """Group positions by task, bundle and document; answer what is never sent."""
-    found: dict[tuple[str, int, Wanted], dict[int, list[int]]] = {}
+def _answer(
+    backend: Backend, kept: Kept, described: dict[str, Any], requests: list[Instance], rank: int
+) -> list[SagoText]:
+    answers: dict[int, SagoText] = {}
+    bundles = _bundles(requests, answers)
+    documents = sum(len(bundle.documents) for bundle in bundles)
+    responses = _count(bundles)
+    for bundle in bundles:
+        for document in bundle.documents:
+            document.asked = kept.asked(
+                str(document.payloads[0].get("document")), document.prompts, bundle.wanted
+            )
+        bundle.documents = [d for d in bundle.documents if not _recall(kept, d, bundle, described, answers)]
+    found = (documents - sum(len(bundle.documents) for bundle in bundles), responses - _count(bundles))
+    kept.say(found[1], responses)
+    steps = 2 if "forced" in backend.signals else 1
+    with Progress(documents, responses, found, steps, backend.spent, rank=rank) as progress:
+        for bundle in bundles:
+            missing = []
+            for document in bundle.documents:
+                # Another process, or a document that says the same, may have come to it first.
+                if _recall(kept, document, bundle, described, answers):
+                    progress.found(len(document.positions))
+                else:
+                    missing.append(document)
+            if missing:
+                _compute(backend, kept, Bundle(bundle.wanted, missing), described, answers, progress)
+    unanswered = len(requests) - len(answers)
+    if unanswered:
+        raise RuntimeError(f"{unanswered} of {len(requests)} requests came back without a response")
+    return [answers[position] for position in range(len(requests))]
+
+
+def _count(bundles: Sequence[Bundle]) -> int:
+    return sum(len(document.positions) for bundle in bundles for document in bundle.documents)
+
+
+def _recall(
+    kept: Kept, document: Waiting, bundle: Bundle, described: dict[str, Any], answers: dict[int, SagoText]
+) -> bool:
+    """Take a document's responses from the cache, if all are there."""
+    entries = kept.find(document.asked)
+    if entries is None:
+        return False
+    blobs = [entry.vectors if bundle.wanted.vectors else None for entry in entries]
+    refs = [None if blob is None else VectorFile.here().put(blob) for blob in blobs]
+    _hand_over(document, entries, refs, described, answers)
+    return True
+
+
+def _compute(
+    backend: Backend,
+    kept: Kept,
+    bundle: Bundle,
+    described: dict[str, Any],
+    answers: dict[int, SagoText],
+    progress: Progress,
+) -> None:
+    """Get a bundle answered, and keep it in one go: a killed run has all of it or nothing."""
+    done: list[tuple[Waiting, list[Entry], list[VectorRef | None]]] = []
+    prompts = [document.prompts for document in bundle.documents]
+    for index, responses in pipeline.ask(backend, prompts, bundle.wanted, progress.step):
+        document = bundle.documents[index]
+        measured = pipeline.condense(responses, document.payloads)
+        refs = [_put_states(response, bundle.wanted) for response in responses]
+        entries = [
+            entry_of(response, clean_text(response.text), numbers, bundle.wanted, None)
+            for response, numbers in zip(responses, measured, strict=True)
+        ]
+        done.append((document, entries, refs))
+        _hand_over(document, entries, refs, described, answers)
+        progress.done(len(responses))
+    progress.settle()
+    # States are read back as they are written: a bundle's together would be large.
+    kept.add((document.asked, _with_states(entries, refs)) for document, entries, refs in done)
+
+
+def _put_states(response: Response, wanted: Wanted) -> VectorRef | None:
+    if not wanted.vectors or response.hidden is None:
+        return None
+    return VectorFile.here().put(pack(response.hidden))
+
+
+def _with_states(entries: Sequence[Entry], refs: Sequence[VectorRef | None]) -> Iterator[Entry]:
+    for entry, ref in zip(entries, refs, strict=True):
+        yield entry if ref is None else dataclasses.replace(entry, vectors=ref.blob())
+
+
+def _hand_over(
+    document: Waiting,
+    entries: Sequence[Entry],
+    refs: Sequence[VectorRef | None],
+    described: Mapping[str, Any],
+    answers: dict[int, SagoText],
+) -> None:
+    """Make a document's responses; the first one tells about the model of this run."""
+    for place, (position, entry, ref) in enumerate(zip(document.positions, entries, refs, strict=True)):
+        numbers = {**entry.measured, **({} if place else {"model": dict(described)})}
+        answers[position] = SagoText(entry.text, numbers, document.payloads[place], ref)
+
+
+def _bundles(requests: Sequence[Instance], answers: dict[int, SagoText]) -> list[Bundle]:
+    """Group requests by task, bundle and document; answer what is never sent."""
+    found: dict[tuple[str, int, Wanted], dict[int, Waiting]] = {}
     for position, request in enumerate(requests):
         payload = request.arguments[2]
         if payload.get("reason") in _UNSENT:
             answers[position] = SagoText("", unsent(payload["reason"]), payload)
             continue
         key = (str(request.task_name), int(payload.get("bundle", 0)), Wanted(*payload["wanted"]))
-        found.setdefault(key, {}).setdefault(int(request.doc_id), []).append(position)
+        document = found.setdefault(key, {}).setdefault(int(request.doc_id), Waiting([], [], []))
+        document.positions.append(position)
+        document.prompts.append(_prompt(request))
+        document.payloads.append(payload)
     return [Bundle(key[2], list(documents.values())) for key, documents in found.items()]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sago_harness.axes.answers import MATCHES
+from sago_harness.axes.representation import REPRESENTATIONS
 from sago_harness.documents.bundles import ON_ACCELERATOR, ON_CPU
 from sago_harness.errors import SagoError, unknown
 from sago_harness.logs import warn_once
@@ -44,6 +46,8 @@ OPTIONS: dict[str, type | tuple[type, ...]] = {
     "encoder": str,
     "pooling": str,
     "states": str,
+    "representation": str,
+    "representation_documents": int,
     "data_dir": str,
     "file": str,
     "variants_column": str,
@@ -51,6 +55,9 @@ OPTIONS: dict[str, type | tuple[type, ...]] = {
     "bundle": int,
 }
 
+
+#: Documents whose hidden states are kept for measures over the data set, unless it is said otherwise.
+KEPT_DOCUMENTS = 128
 
 #: Options whose attribute has another name.
 _ATTRIBUTES = {"variant_seed": "seed", "states": "layers"}
@@ -95,6 +102,10 @@ class TaskSpec:
     seed, controls, canonical_repeats : int
     encoder : str or None
     pooling, layers : str
+    representation : tuple of str
+        Measures over the whole data set.
+    representation_documents : int
+        Documents that they look at; 0 = all.
     data_dir, file : str or None
         Where local data lies.
     variants_column : str or None
@@ -126,6 +137,8 @@ class TaskSpec:
     encoder: str | None = None
     pooling: str = "last"
     layers: str = "blocks"
+    representation: tuple[str, ...] = ("x_cka",)
+    representation_documents: int = KEPT_DOCUMENTS
     data_dir: str | None = None
     file: str | None = None
     variants_column: str | None = None
@@ -175,6 +188,7 @@ def read_spec(config: dict[str, Any]) -> TaskSpec:
     _choice(task, "match", own.get("match", "contains"), MATCHES)
     _choice(task, "pooling", own.get("pooling", "last"), ("last", "span"))
     _choice(task, "states", own.get("layers", "blocks"), ("blocks", "attention"))
+    own["representation"] = _representation(task, own.get("representation", "cka"))
     own["bundle"] = own.get("bundle") or default_bundle()
     return TaskSpec(task=task, **own)
 
@@ -220,6 +234,17 @@ def _documents(task: str, value: Any) -> int | None:
     if isinstance(value, int) and value > 0:
         return value
     raise SagoError(f"task {task!r}: documents={value!r}: it must be a number above 0, or all")
+
+
+def _representation(task: str, value: str) -> tuple[str, ...]:
+    """Read names without ``x_``, joined by ``+`` or commas, or ``off``."""
+    words = [word for word in re.split(r"[+,\s]+", value) if word]
+    known = {name.removeprefix("x_"): name for name in REPRESENTATIONS}
+    if not words or words == ["off"]:
+        return ()
+    for word in words:
+        _choice(task, "representation", word, (*known, "off") if len(words) == 1 else tuple(known))
+    return tuple(name for word, name in known.items() if word in words)
 
 
 def _choice(task: str, key: str, value: Any, known: tuple[str, ...]) -> None:

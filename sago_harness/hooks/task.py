@@ -24,22 +24,25 @@ from sago_harness.axes import measures_for
 from sago_harness.axes.answers import gold_answers
 from sago_harness.axes.encoders import Encoder, Missing, baseline, load_encoder
 from sago_harness.axes.encoders.spec import default_spec, parse_spec
+from sago_harness.axes.representation.dataset import Comparison, compare_documents, kept_states
 from sago_harness.data import Document, Variant, VariantSet
 from sago_harness.documents.bundles import bundle_documents
 from sago_harness.documents.identity import name_rows, partners
 from sago_harness.errors import SagoError
 from sago_harness.hooks import dataset, health, plugin
 from sago_harness.hooks.documents import ID, make_document, named_rows
+from sago_harness.hooks.metrics import document_values, level_stderr, level_value
 from sago_harness.hooks.origin import origin_of
-from sago_harness.hooks.payload import payload_of
+from sago_harness.hooks.payload import keeps_states, payload_of
 from sago_harness.hooks.requests import REQUEST_TYPE
 from sago_harness.hooks.sampler import TaskSampler
 from sago_harness.hooks.spec import read_spec
 from sago_harness.hooks.template import system_safe
 from sago_harness.jsonsafe import clean_text, dumps, json_safe
 from sago_harness.logs import warn_once
-from sago_harness.scores.columns import Column, task_columns
+from sago_harness.scores.columns import PEOPLES, Column, task_columns
 from sago_harness.scores.composite import TaskScores
+from sago_harness.scores.profile import LayerProfile, layer_profile
 from sago_harness.signature import encoder_label, task_signature
 from sago_harness.variants.base import OTHER_FAMILIES
 
@@ -85,6 +88,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             extracts=bool(self.spec.extract),
             own_families=own,
             scored=bool(self.families),
+            representation=self.spec.representation,
         )
         self.own_families = own
         settings["metric_list"] = [
@@ -101,11 +105,15 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self._rendering: dict[str, Any] = {}
         self._scores: TaskScores | None = None
         self._own_scores: dict[str, TaskScores] = {}
+        self._profiles: dict[str, LayerProfile] = {}
+        self._compared: dict[str, Comparison] = {}
+        self._representation: dict[str, Any] = {}
         self._health: dict[str, float] = {}
         self._model: dict[str, Any] = {}
         self._sets: dict[str, VariantSet] = {}
         self._partners: dict[str, list[str]] = {}
         self._bundles: dict[str, int] = {}
+        self._keeps: set[str] = set()
         self._rows_by_id: dict[str, Mapping[str, Any]] = {}
         super().__init__(config=settings)
         in_order = self._raw_source.first_n
@@ -227,6 +235,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             self.spec.bundle,
             int(kwargs.get("world_size", 1)),
         )
+        if self.spec.representation and not self._predict_only:
+            self._keeps = keeps_states(self._bundles, self.spec.representation_documents)
         self._partners = partners(
             [document.id for document in documents],
             [document.text if not document.reason else "" for document in documents],
@@ -338,7 +348,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             rows,
             list(self.dataset[POOL]) if shots else [],
             self.sampler.seed if shots else None,
-            [kwargs.get("samples"), kwargs.get("limit"), sorted(self._bundles.items())],
+            [kwargs.get("samples"), kwargs.get("limit"), sorted(self._bundles.items()), sorted(self._keeps)],
         ]
         return hashlib.sha256(dumps(content).encode()).hexdigest()[:16]
 
@@ -370,6 +380,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             requests += self._controls(document) + self._repeats(document, made.variants[0], ctx)
         for _, payload in requests:
             payload["bundle"] = self._bundles.get(document.id, 0)
+            payload["wanted"][3] = document.id in self._keeps
         gen_kwargs = self.config.generation_kwargs or {}
         return [
             Instance(
@@ -449,11 +460,17 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             return {"bypass": None}
         records = [json.loads(record) for record in results]
         values = pipeline.reduce(records, self.measures, self.families, self.own_families)
-        metrics: dict[str, Any] = {}
-        for column in self.columns:
-            metrics[column.name] = values.get(column.name)
-            metrics[f"{column.name}_stderr"] = values.get(column.name)
-        return metrics
+        return document_values(self.columns, values, self._states(records, results))
+
+    def _states(self, records: Sequence[Mapping[str, Any]], results: Sequence[str]) -> dict[str, Any] | None:
+        """Return the hidden states of a document whose states are kept."""
+        document = records[0]["document"]
+        if document not in self._keeps:
+            return None
+        vectors = [getattr(line, "vectors", None) for line in results]
+        # Where nothing forms a score, what people brought is what is measured.
+        scored = list(self.families) or [family for family in self.own_families if family in PEOPLES]
+        return kept_states(document, records, vectors, scored)
 
     def aggregation(self) -> dict[str, Callable[[list[Any]], Any]]:
         """Return the registered aggregations; coverage and health are logged on the way."""
@@ -463,6 +480,8 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         for column in self.columns:
             functions[column.name] = partial(self._aggregate, column)
             functions[f"{column.name}_stderr"] = get_aggregation(f"sago_{column.name}_stderr")
+            if column.kind == "dataset":
+                functions[f"{column.name}_stderr"] = partial(self._aggregate_stderr, column)
         return functions
 
     def _aggregate(self, column: Column, items: list[Any]) -> Any:
@@ -470,11 +489,25 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             health.say_coverage(self.spec.task, column.name, items)
         if column.kind == "composite" and column.base == "sago_core":
             self._note_scores(column.family, items)
+        if column.kind == "dataset":
+            return level_value(self._compare(items)[column.name].value)
         return get_aggregation(f"sago_{column.name}")(items)
+
+    def _aggregate_stderr(self, column: Column, items: list[Any]) -> Any:
+        return level_stderr(self._compare(items)[column.name].value)
+
+    def _compare(self, items: Sequence[Any]) -> dict[str, Comparison]:
+        """Compare the hidden states over the documents, once for all columns."""
+        if not self._compared:
+            self._compared = compare_documents(items, self.spec.representation)
+            health.say_compared(self.spec.task, self._compared)
+            self._representation = health.representation_of(self._compared, len(self._keeps), items)
+        return self._compared
 
     def _note_scores(self, family: str, items: Sequence[Any]) -> None:
         """Keep the scores for the results file, and say how the responses look, once."""
         scores = pipeline.score(items, self.measures)
+        self._profiles[family] = layer_profile([item["layers"] for item in items])
         if family == ("" if self.families else self.own_families[0]):
             self._health = health.health_shares(items)
             health.say_health(self.spec.task, items, scores, self.measures)
@@ -490,7 +523,9 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         if hasattr(self, "signature"):
             own["signature"] = self.signature.as_dict()
         if self._scores is not None or self._own_scores:
-            own |= health.results_of(self._scores, self._health, self._own_scores)
+            own |= health.results_of(self._scores, self._health, self._own_scores, self._profiles)
+        if self._representation:
+            own["representation"] = self._representation
         if self._model:
             own["model"] = self._model
         config["metadata"] = {**(config.get("metadata") or {}), "sago": json_safe(own)}

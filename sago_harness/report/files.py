@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,16 +18,29 @@ from typing import Any
 from sago_harness.errors import SagoError
 from sago_harness.scores.table import read_samples, write_parquet
 
-#: Begins the name of a folder whose run has not ended; the process id follows.
+#: Begins the name of a folder whose run has not ended; machine and process id follow.
 UNFINISHED = ".sago-unfinished-"
 
 
+def unfinished(target: Path) -> Path:
+    """Return the folder in ``target`` that this process's run is made in."""
+    return target / f"{UNFINISHED}{_machine()}-{os.getpid()}"
+
+
 def sweep(target: Path) -> None:
-    """Remove the folders of runs that were killed: their process is gone."""
+    """Remove the folders of runs that were killed on this machine: their process is gone.
+
+    A process of another machine that shares the file system cannot be asked, and may be
+    at work: its folder stays.
+    """
     for folder in target.glob(f"{UNFINISHED}*"):
-        pid = folder.name.removeprefix(UNFINISHED)
-        if pid.isdigit() and not _alive(int(pid)):
+        machine, _, pid = folder.name.removeprefix(UNFINISHED).rpartition("-")
+        if machine == _machine() and pid.isdigit() and not _alive(int(pid)):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _machine() -> str:
+    return "".join(c if c.isalnum() else "-" for c in platform.node()) or "machine"
 
 
 def _alive(pid: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sago_harness.axes import MEASURES
+from sago_harness.axes.representation import REPRESENTATIONS
 from sago_harness.scores.composite import COMPOSITES
 from sago_harness.variants.base import OTHER_FAMILIES
 
@@ -39,7 +40,8 @@ class Column:
     name : str
     higher_is_better : bool or None
         None for figures that are neither good nor bad.
-    kind : {"mean", "axis", "composite", "count", "stock"}
+    kind : {"mean", "dataset", "axis", "composite", "count", "stock"}
+        ``dataset``: one number for all documents together, in no axis.
     family : str
         Family beside the score whose values these are; "" for the score's own.
     """
@@ -74,6 +76,7 @@ def all_columns() -> list[Column]:
     return [
         *measures,
         Column("x_mr", False, "mean"),
+        *(Column(name, False, "dataset") for name in REPRESENTATIONS),
         Column("flip", False, "mean"),
         Column("acc", True, "mean"),
         Column("acc_mean", True, "mean"),
@@ -114,6 +117,7 @@ def task_columns(
     extracts: bool,
     own_families: Sequence[str] = (),
     scored: bool = True,
+    representation: Sequence[str] = (),
 ) -> list[Column]:
     """Return the columns of one task.
 
@@ -129,13 +133,17 @@ def task_columns(
         Families beside the score that the task has.
     scored : bool
         Does the recipe have variants that form a score?
+    representation : sequence of str
+        Measures over the whole data set that are asked for.
     """
     absent = {name for name in MEASURES if not measures.get(name)}
     absent |= set() if gold else {"acc", "acc_mean", "acc_worst"}
     absent |= set() if extracts else {"flip"}
+    absent |= set(REPRESENTATIONS) - set(representation)
     families = {*own_families, *([""] if scored else [])}
     return [
         column
         for column in all_columns()
-        if column.base not in absent and (column.family in families or column.name in _CANONICAL)
+        if column.base not in absent
+        and (column.family in families or column.kind == "dataset" or column.name in _CANONICAL)
     ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from sago_harness.scores.columns import AXIS_COLUMNS, PEOPLES
 from sago_harness.scores.composite import COMPOSITES
+from sago_harness.scores.profile import document_layers
 from sago_harness.scores.reduce import (
     Record,
     distance_of,
@@ -49,7 +50,8 @@ def document_metrics(
     -------
     dict
         A number for columns that are means over documents; for axes and composites the
-        mean squares that they are formed from (``[square, chance, floor]`` a measure).
+        mean squares that they are formed from (``[square, chance, floor]`` a measure). Beside
+        the columns ``layers``, and ``<family>_layers``: what the layer profile is formed from.
     """
     scored = scored_families(families)
     canonical = next(record for record in records if record["role"] == "canonical")
@@ -96,6 +98,7 @@ def _values(
         # What this model can never give (an API has no hidden states) does not count against it.
         if found.reason not in NOT_GIVEN:
             complete = complete and math.isfinite(found.value)
+    values["layers"] = document_layers(records, families)
     return values | _answers(records, families), payload, complete
 
 

@@ -1,3 +1,4 @@
+import itertools
 import json
 import math
 import random
@@ -20,7 +21,8 @@ from transformers import (
     RobertaModel,
 )
 
-from sago_harness.axes.encoders import Encoder, load_encoder
+from sago_harness.axes.encoders import Encoder, base, load_encoder
+from sago_harness.axes.encoders.base import FloatArray, Reading
 from sago_harness.axes.encoders.sentence import PooledEncoder
 from sago_harness.axes.encoders.token import TokenEncoder
 from sago_harness.axes.encoders.transformer import Transformer
@@ -208,17 +210,79 @@ def test_each_distinct_text_is_embedded_once(folder: Path) -> None:
     assert sum(count.rows) == 4
 
 
-def test_windows_keep_what_is_needed_later(folder: Path) -> None:
+def test_windows_keep_what_is_needed_later(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder, count = counted(folder)
     texts = [f"lamp {number}" for number in range(60)]
     pairs = [(text, texts[-1 - at]) for at, text in enumerate(texts)] + [(texts[0], texts[1])]
+    whole = encoder.compare(pairs)
     calls: list[tuple[int, int]] = []
+    count.rows.clear()
+    monkeypatch.setattr(base, "_WINDOW", 50)
     found = encoder.compare(pairs, batch_size=2, progress=lambda done, total: calls.append((done, total)))
     assert sum(count.rows) == 60
     assert max(count.rows) == 2
     assert calls[-1] == (60, 60)
-    whole = encoder.compare(pairs, batch_size=64)
     assert [s.value for s in found] == pytest.approx([s.value for s in whole], abs=1e-5)
+
+
+def test_a_window_holds_few_tokens_but_at_least_one_pair(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder, _ = counted(folder)
+    monkeypatch.setattr(base, "_WINDOW", 50)
+    readings = encoder.read([f"{'lamp ' * number}blue" for number in range(1, 31)])
+    pairs = list(zip(readings[::2], readings[1::2], strict=True))
+    start, seen = 0, []
+    while start < len(pairs):
+        end, wanted = base._window(pairs, start, ())
+        assert end > start
+        assert end == start + 1 or sum(len(reading.ids) for reading in wanted) <= 50
+        seen += wanted
+        start = end
+    assert seen == readings
+
+
+def test_padding_stays_below_the_price_of_a_pass(folder: Path) -> None:
+    encoder, _ = counted(folder)
+    # One long text among short ones, and many of one length.
+    readings = encoder.read(
+        ["lamp " * 38, *(f"blue lamp {n}" for n in range(90)), *(["the"] * 3), "a b c d e"]
+    )
+    batches = list(base._batches(readings, 64))
+    assert sorted(r.ids for batch in batches for r in batch) == sorted(reading.ids for reading in readings)
+    for batch in batches:
+        width = max(len(reading.ids) for reading in batch)
+        assert len(batch) <= 64
+        assert len(batch) == 1 or len(batch) * width <= base._PASS
+        assert sum(width - len(reading.ids) for reading in batch) <= base._PADDING
+    # Joining two neighbours would have broken one of the three limits.
+    for one, other in itertools.pairwise(batches):
+        padding = sum(len(one[0].ids) - len(reading.ids) for reading in [*one, other[0]])
+        assert len(one) == 64 or padding > base._PADDING or (len(one) + 1) * len(one[0].ids) > base._PASS
+
+
+def test_equal_pairs_are_matched_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, _ = counted(folder)
+    matched: list[tuple[str, str]] = []
+    plain = TokenEncoder.similarity
+
+    def watched(self: TokenEncoder, a: Reading, b: Reading, of_a: FloatArray, of_b: FloatArray) -> float:
+        matched.append((a.text, b.text))
+        return plain(self, a, b, of_a, of_b)
+
+    monkeypatch.setattr(TokenEncoder, "similarity", watched)
+    found = encoder.compare([("lamp", "blue"), ("lamp", "table"), ("lamp", "blue")])
+    assert matched == [("lamp", "blue"), ("lamp", "table")]
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_value_does_not_depend_on_what_was_measured_before(folder: Path) -> None:
+    bundles = [varied_pairs()[:30], varied_pairs()[20:]]
+    forth, _ = counted(folder)
+    back, _ = counted(folder)
+    first = [forth.compare(bundle) for bundle in bundles]
+    assert first == [back.compare(bundle) for bundle in reversed(bundles)][::-1]
+    assert first == [forth.compare(bundle) for bundle in bundles]
 
 
 def test_pairs_that_need_no_model_are_not_embedded(folder: Path) -> None:

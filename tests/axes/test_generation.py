@@ -1,3 +1,4 @@
+import itertools
 import math
 import random
 import time
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sago_harness.axes.encoders.base import Encoder, FloatArray, Missing, Reading
+from sago_harness.axes.encoders.baseline import demo_texts
 from sago_harness.axes.generation import (
     GenerationDistance,
     bert_raw_delta,
@@ -19,6 +21,7 @@ from sago_harness.axes.generation import (
     generation_distances,
     similarity_distance,
 )
+from sago_harness.axes.script import script_of
 from sago_harness.errors import SagoError
 
 MISSING = Missing("encoder_unavailable", "run `sago models get minilm`")
@@ -80,6 +83,59 @@ def test_bleu_is_sacrebleus_mean_of_both_directions(a: str, b: str, tokenizer: s
 
     expected = 1 - (score(a, b) + score(b, a)) / 200
     assert bleu_distance(a, b) == pytest.approx(expected, abs=1e-12)
+
+
+def many_pairs() -> list[tuple[str, str]]:
+    """Real texts against each other, and drawn ones: repeated words, few words, none, mixed scripts."""
+    rng = random.Random(7)
+    shipped = [text for texts in demo_texts().values() for text in texts]
+    pairs = list(itertools.pairwise(shipped))
+    for text in shipped:
+        words = text.split(" ") if " " in text else list(text)
+        rng.shuffle(words)
+        pairs += [(text, (" " if " " in text else "").join(words)), (text, text[: rng.randrange(len(text))])]
+    spaced = [
+        "the",
+        "the",
+        "a",
+        "lamp",
+        "3.5",
+        "5-6",
+        "1,000",
+        "it's",
+        "&amp;",
+        "\n",
+        "-\n",
+        "<skipped>",
+        "é",
+        ".",
+    ]
+    drawn = [
+        (spaced, " "),
+        (spaced[:3], " "),
+        (list("桌子上有一盏蓝色的灯。答案是42 ok"), ""),
+        (list("青いランプがある。"), ""),
+        (["灯", "ランプ", "lamp", "\u200b", "\x0c", "😀"], " "),
+    ]
+    for vocabulary, between in drawn:
+        for _ in range(500):
+            a, b = (between.join(rng.choices(vocabulary, k=rng.randint(0, 9))) for _ in "ab")
+            pairs.append((a, b))
+    return pairs
+
+
+def test_bleu_equals_sacrebleu_on_thousands_of_pairs() -> None:
+    sentence = {name: sacrebleu.BLEU(tokenize=name, effective_order=True) for name in ("13a", "zh", "char")}
+    whole = sacrebleu.BLEU()
+    pairs = [pair for pair in many_pairs() if pair[0] != pair[1] and all(text.strip() for text in pair)]
+    assert len(pairs) > 2000
+    assert {script_of(*pair) for pair in pairs} == set(sentence)
+    for a, b in pairs:
+        bleu = sentence[script_of(a, b)]
+        both = bleu.sentence_score(a, [b]).score + bleu.sentence_score(b, [a]).score
+        assert bleu_distance(a, b) == pytest.approx(1 - both / 200, abs=1e-12)
+        delta = whole.corpus_score([b], [[a]]).score - whole.corpus_score([a], [[a]]).score
+        assert bleu_raw_delta(a, b) == pytest.approx(delta, abs=1e-12)
 
 
 def test_bleu_by_hand() -> None:

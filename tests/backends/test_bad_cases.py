@@ -68,8 +68,12 @@ def test_nan_weights(sampled: bool) -> None:
         assert np.all(np.isfinite(response.hidden))
 
 
-def _spoil(model: Any, token: int, value: float, *, states: bool = False) -> None:
-    """Make every prompt that holds ``token`` give logits, or states, that are not finite."""
+def _spoil(lm: Any, token: int, value: float, *, states: bool = False) -> None:
+    """Make every prompt that holds ``token`` give logits, or states, that are not finite.
+
+    Row by row of a batch, so on the plain path; packed passes have tests of their own.
+    """
+    model, lm.sago_engine = lm.model, "plain"
 
     def spoil(_module: Any, _args: Any, kwargs: dict[str, Any], output: Any) -> Any:
         rows = (kwargs["input_ids"] == token).any(dim=1)
@@ -94,7 +98,7 @@ def test_one_prompt_with_nan_logits_leaves_the_others_alone(value: float) -> Non
     clean = answer(fresh(), texts, GEN)
     assert all(3 not in response.kept_ids for response in clean)
     lm = fresh()
-    _spoil(lm.model, 3, value)
+    _spoil(lm, 3, value)
     found = answer(lm, texts, GEN)
     assert found[1].reasons == {"own": "nan_logits", "forced": "nan_logits"}
     for position in (0, 2):
@@ -107,7 +111,7 @@ def test_one_prompt_with_nan_logits_leaves_the_others_alone(value: float) -> Non
 
 def test_a_canonical_prompt_with_nan_logits_unscores_its_document_alone() -> None:
     lm = fresh()
-    _spoil(lm.model, 3, float("nan"))
+    _spoil(lm, 3, float("nan"))
     documents = [document(["<|user|>Hi", "Hi there"], GEN), document(PROMPTS[:2], GEN)]
     found = dict(HFBackend(lm).run(documents, Wanted(), silent))
     for measure in (Prob(), Ent(), Jsd()):
@@ -117,7 +121,7 @@ def test_a_canonical_prompt_with_nan_logits_unscores_its_document_alone() -> Non
 
 def test_states_that_are_not_finite() -> None:
     lm = fresh()
-    _spoil(lm.model, 3, float("nan"), states=True)
+    _spoil(lm, 3, float("nan"), states=True)
     found = answer(lm, [PROMPTS[0], "<|user|>" + PROMPTS[1]], GEN)
     assert found[0].reasons == {}
     assert found[1].reasons["hidden"] == "nan_hidden"

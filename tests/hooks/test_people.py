@@ -37,7 +37,7 @@ def test_the_scores_own_columns_are_absent_and_the_familys_are_there(disfluent: 
     assert named == {
         *(f"human_{name}" for name in ("x_bleu", "x_bert", "x_act", "x_prob", "x_ent")),
         *(f"human_sago_{axis}" for axis in ("generation", "activation", "confidence", "core")),
-        *("n_scored", "stock_share", "response_tokens"),
+        *("n_scored", "stock_share", "response_tokens", "x_cka"),
     }
 
 

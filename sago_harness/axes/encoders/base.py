@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,8 +18,14 @@ FloatArray = npt.NDArray[np.floating[Any]]
 #: A text with a larger share of unknown tokens is unscored.
 UNKNOWN_LIMIT = 0.05
 
-#: Pairs per window, in batches; bounds how many embeddings are held at a time.
-_WINDOW = 16
+#: Tokens whose embeddings are held at a time, but for texts that come back later.
+_WINDOW = 2**15
+
+#: Tokens per forward pass, padding included; more only costs memory.
+_PASS = 2**11
+
+#: Tokens of padding that cost as much as one more forward pass (MiniLM on a processor).
+_PADDING = 48
 
 Progress = Callable[[int, int], Any]
 
@@ -131,12 +137,15 @@ class Encoder(abc.ABC):
 
         Each distinct text is embedded once per call. Pairs of identical texts are 1.0
         without being embedded, and so are pairs that the tokenizer cannot tell apart.
+        Nothing is kept from call to call: what shares a forward pass may move the last digit
+        of an embedding, and a value must not depend on what was measured before.
 
         Parameters
         ----------
         pairs : sequence of (str, str)
         batch_size : int
-            Texts per forward pass.
+            At most this many texts per forward pass; fewer where they are long or of
+            different lengths.
         progress : callable or None
             Called with (texts embedded so far, texts to embed).
 
@@ -152,13 +161,15 @@ class Encoder(abc.ABC):
             results[at] = _readable(readings[pairs[at][0]], readings[pairs[at][1]])
         open_pairs = [at for at in open_pairs if results[at] is None]
 
-        read_pairs = [(readings[pairs[at][0]], readings[pairs[at][1]]) for at in open_pairs]
-        for at, (a, b), value in zip(
-            open_pairs, read_pairs, self._values(read_pairs, batch_size, progress), strict=True
-        ):
-            truncated = a.truncated or b.truncated
-            if math.isfinite(value):
-                results[at] = Similarity(value, truncated=truncated)
+        # Many variants have the same response.
+        distinct = list(dict.fromkeys(pairs[at] for at in open_pairs))
+        read_pairs = [(readings[a], readings[b]) for a, b in distinct]
+        values = dict(zip(distinct, self._values(read_pairs, batch_size, progress), strict=True))
+        for at in open_pairs:
+            a, b = pairs[at]
+            truncated = readings[a].truncated or readings[b].truncated
+            if math.isfinite(values[a, b]):
+                results[at] = Similarity(values[a, b], truncated=truncated)
             else:
                 results[at] = Similarity(None, "encoder_nan", truncated)
         return [result for result in results if result is not None]
@@ -169,22 +180,49 @@ class Encoder(abc.ABC):
         """Embed window by window and forget an embedding after its last pair."""
         last = {reading.text: at for at, pair in enumerate(pairs) for reading in pair}
         held: dict[str, FloatArray] = {}
-        done = 0
-        size = _WINDOW * batch_size
-        for start in range(0, len(pairs), size):
-            window = pairs[start : start + size]
-            wanted = {r.text: r for pair in window for r in pair if r.text not in held}
-            # Equal lengths side by side keep padding, and so time, small.
-            order = sorted(wanted.values(), key=lambda reading: len(reading.ids), reverse=True)
-            for at in range(0, len(order), batch_size):
-                batch = order[at : at + batch_size]
-                held.update(zip((r.text for r in batch), self.embed(batch), strict=True))
+        done = start = 0
+        while start < len(pairs):
+            end, wanted = _window(pairs, start, held)
+            for batch in _batches(wanted, batch_size):
+                held.update(zip((reading.text for reading in batch), self.embed(batch), strict=True))
                 done += len(batch)
                 if progress is not None:
                     progress(done, len(last))
-            for a, b in window:
+            for a, b in pairs[start:end]:
                 yield self.similarity(a, b, held[a.text], held[b.text])
-            held = {text: vectors for text, vectors in held.items() if last[text] >= start + size}
+            held = {text: vectors for text, vectors in held.items() if last[text] >= end}
+            start = end
+
+
+def _window(
+    pairs: Sequence[tuple[Reading, Reading]], start: int, held: Container[str]
+) -> tuple[int, list[Reading]]:
+    """Return where the window that begins at ``start`` ends, and what is to be embedded for it."""
+    wanted: dict[str, Reading] = {}
+    tokens = 0
+    for at in range(start, len(pairs)):
+        new = {r.text: r for r in pairs[at] if r.text not in held and r.text not in wanted}
+        tokens += sum(len(reading.ids) for reading in new.values())
+        if tokens > _WINDOW and at > start:
+            return at, list(wanted.values())
+        wanted |= new
+    return len(pairs), list(wanted.values())
+
+
+def _batches(readings: Sequence[Reading], batch_size: int) -> Iterator[list[Reading]]:
+    """Yield the readings by falling length; a batch ends where its padding would cost a pass of its own."""
+    batch: list[Reading] = []
+    padding = 0
+    for reading in sorted(readings, key=lambda reading: len(reading.ids), reverse=True):
+        width = len(batch[0].ids) if batch else 0
+        padding += max(0, width - len(reading.ids))
+        full = len(batch) == batch_size or (len(batch) + 1) * width > _PASS
+        if batch and (full or padding > _PADDING):
+            yield batch
+            batch, padding = [], 0
+        batch.append(reading)
+    if batch:
+        yield batch
 
 
 def _trivial(a: str, b: str) -> Similarity | None:
