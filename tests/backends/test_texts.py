@@ -31,7 +31,7 @@ def free_ids(lm: Any, length: int = 16) -> list[tuple[int, ...]]:
         {"max_gen_toks": 12},
         {"until": [], "max_gen_toks": 12, "do_sample": False},
         {"until": "\n", "max_gen_toks": 12},
-        {"until": ["e", "\n\n"], "max_gen_toks": 12, "temperature": 0},
+        {"until": ["o", "\n\n"], "max_gen_toks": 12, "temperature": 0},
         {"max_new_tokens": 7, "temperature": 0.0, "do_sample": False},
         {"max_tokens": 7},
         {"max_completion_tokens": 7},
