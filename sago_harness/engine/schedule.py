@@ -263,7 +263,7 @@ class Schedule:
             none = row.p[0][:0].reshape(0, len(row.p[0]))
             p = torch.stack(row.p[: min(kept, FORCED_TOKENS)]) if kept else none
             # What does not count may be what a NaN made of it.
-            tokens = row.out if row.finite else row.out[:kept]
+            tokens = row.out if row.finite else row.out[: max(1, kept)]
             self._drafts[row.document] = Draft(tuple(tokens), kept, p)
             row.p = []
         self._prompts.ended(row)

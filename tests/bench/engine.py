@@ -196,6 +196,8 @@ class Bench:
     def second(self) -> None:
         """Time a second model on the plain path, with examples (it has no chat template)."""
         name = self.args.second
+        if name == "none":
+            return
         folder = resolve(name) if name in names() else Path(name)
         if folder is None or not folder.is_dir():
             self.store.found["second"] = {"model": Path(name).name, "missing": True}

@@ -174,7 +174,7 @@ def ratio_lines(found: dict[str, Any]) -> list[list[str]]:
                 "" if row["aim"] is None else f"<= {row['aim']:.2f}",
                 row["verdict"],
                 f"{row['processor_ratio'][1]:.3f}" if "processor_ratio" in row else "",
-                "; ".join(f"{side} {values[1]:.1f}" for side, values in row["sides"].items()),
+                "; ".join(f"{side} {values[1]:.2f}" for side, values in row["sides"].items()),
                 str(row["repetitions"]),
             ]
         )

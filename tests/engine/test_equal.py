@@ -12,6 +12,7 @@ import torch
 from scipy.spatial.distance import jensenshannon
 
 from sago_harness.backends.base import Prompt, Wanted
+from sago_harness.engine import path
 from tests import tiny
 from tests.backends.plain import PROMPTS, document, forced, library_states
 from tests.engine.compare import GEN, WORDS, equal, fast, lm_of, plain, same
@@ -160,8 +161,6 @@ def test_twice_the_same_to_the_last_digit() -> None:
 def test_a_window_of_documents_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     lm = lm_of(3)
     expected = plain(lm, bundle(GEN))
-    from sago_harness.engine import path
-
     monkeypatch.setattr(path, "HELD_BUDGET", 4 * path.FORCED_TOKENS * len(WORDS))
     windows: list[Any] = []
     real = path._Window.phases
@@ -187,7 +186,9 @@ def test_random_bundles(seed: int) -> None:
             # Nearer to what models do: variants mostly say the same.
             layer.self_attn.o_proj.weight.data *= 0.05
     lm = tiny.host(model, WORDS, batch_size=draw.choice([1, 2, 3, 5, 8, 16]))
-    stops = ["".join(draw.choices("abcdefghe \n", k=draw.choice([1, 1, 2]))) for _ in range(draw.randrange(4))]
+    stops = [
+        "".join(draw.choices("abcdefghe \n", k=draw.choice([1, 1, 2]))) for _ in range(draw.randrange(4))
+    ]
     kwargs = {**GEN, "until": stops, "max_gen_toks": draw.choice([1, 2, 5, 14])}
 
     def text(begin: str) -> str:
