@@ -29,21 +29,28 @@ class SagoHF(HFLM):  # type: ignore[misc]
     pretrained : str or PreTrainedModel
         A name of ``sago models``, a folder, a hub id, or a loaded model.
     padding_side : {"left", "right"}
-        Side that the forward pass pads on (generation always pads left).
+        Side that the plain path's forward pass pads on (generation always pads left).
+    engine : {"auto", "plain"}
+        The fast path where the model can take it, or always the plain one.
     **kwargs
         Everything that ``HFLM`` takes.
 
     Raises
     ------
     SagoError
-        If the padding side is unknown, the packaged model is not here yet, or the processes
+        If the padding side or the engine is unknown, the packaged model is not here yet, or the processes
         cannot be joined.
     """
 
-    def __init__(self, pretrained: Any, padding_side: str = "left", **kwargs: Any) -> None:
+    def __init__(
+        self, pretrained: Any, padding_side: str = "left", engine: str = "auto", **kwargs: Any
+    ) -> None:
         if padding_side not in ("left", "right"):
             raise SagoError(f"padding_side={padding_side!r} in --model_args: it is left or right")
+        if engine not in ("auto", "plain"):
+            raise SagoError(f"engine={engine!r} in --model_args: it is auto or plain")
         self.sago_padding_side = padding_side
+        self.sago_engine = engine
         self.sago_name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
         shared = isinstance(pretrained, str) and kwargs.get("tp_plan") is None
         # Before the host asks accelerate, which joins no processes without a GPU.

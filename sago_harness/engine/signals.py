@@ -73,8 +73,8 @@ def read(logits: torch.Tensor, choose: Callable[[torch.Tensor, list[int]], list[
     Examples
     --------
     >>> found = read(torch.tensor([[0.0, 0.0, 1.0]]))
-    >>> found.best, found.logprob(slice(0, 1), [0]).round(4).tolist()
-    ([2], [-1.5514])
+    >>> found.best, round(float(found.logprob(slice(0, 1), [0])[0]), 4)
+    ([2], -1.5514)
     """
     z = logits.float()
     top, best = z.max(dim=-1)

@@ -17,8 +17,7 @@ def said(lm: Any, texts: Any = PROMPTS, gen_kwargs: dict[str, Any] = LONG) -> li
     return plain(lm, [document(texts, gen_kwargs)])[0]
 
 
-@pytest.mark.parametrize("batch_size", [1, 3])
-@pytest.mark.parametrize("row", [0, 2])
+@pytest.mark.parametrize(("batch_size", "row"), [(1, 0), (3, 2)])
 def test_stops_across_token_borders(batch_size: int, row: int) -> None:
     lm = lm_of(batch_size)
     ids = said(lm)[row].kept_ids

@@ -23,7 +23,7 @@ FAST = ("llama", "qwen2", "qwen3", "phi3", "gpt2", "gpt_neox", "mistral")
 def bundle(gen_kwargs: dict[str, Any]) -> list[list[Prompt]]:
     """Three documents with variants, two controls and a repeat."""
     texts = ("Name a river in the south", "Hi", "List three round red fruits please")
-    made = [document([text + end for end in ("", "?", " please", " now")], gen_kwargs) for text in texts]
+    made = [document([text + end for end in ("", "?", " please")], gen_kwargs) for text in texts]
     made[0].append(Prompt(texts[2], "control", gen_kwargs))
     made[1].append(Prompt(texts[0], "control", gen_kwargs))
     made[2].append(Prompt(texts[2], "repeat", gen_kwargs, repeat=1))
