@@ -21,7 +21,7 @@ from sago_harness.engine.prompts import WORTH_WAITING, Prompts, shared_length
 from sago_harness.engine.ragged import Passed, Piece, RaggedPass
 from sago_harness.engine.room import Room
 from sago_harness.engine.rows import Draft, Row
-from sago_harness.engine.signals import Read, divergence, read
+from sago_harness.engine.signals import Choose, Read, divergence, read
 from sago_harness.engine.slots import Slots
 from sago_harness.engine.stops import Stops
 
@@ -111,7 +111,7 @@ class Schedule:
 
     def _choice(
         self, running: Sequence[Row], begun: Sequence[tuple[Row, Piece]], pieces: Sequence[Piece]
-    ) -> Callable[[torch.Tensor, list[int]], list[int]] | None:
+    ) -> Choose | None:
         """Return how tokens are taken where the most likely ones are not: what each position has read."""
         if self._penalty == 1.0:
             return None
@@ -119,7 +119,11 @@ class Schedule:
         for row, piece in zip([*running, *(row for row, _ in begun)], pieces, strict=True):
             behind = piece.tokens[piece.logits_from + 1 :]
             contexts += [[*row.ids, *row.out, *behind[:k]] for k in range(len(behind) + 1)]
-        return lambda logits, best: penalised_best(logits, best, contexts, self._penalty)
+
+        def choose(logits: torch.Tensor, best: list[int], first: int) -> list[int]:
+            return penalised_best(logits, best, contexts[first : first + len(best)], self._penalty)
+
+        return choose
 
     def _going_on(self, row: Row, rows: int) -> Piece:
         """Bring a running row's last token and a draft."""
@@ -234,7 +238,7 @@ class Schedule:
         row.forced_entropy = found.entropy[places]
         if kept:
             head = slice(span.start, span.start + len(draft.p))
-            row.forced_jsd = divergence(found.p[head], draft.p)
+            row.forced_jsd = divergence(found.p(head), draft.p)
 
     # ------------------------------------------------------------------ rows go on and end
 
@@ -247,7 +251,7 @@ class Schedule:
             row.own_logprob.append(float(found.best_logprob[first + k]))
             row.own_entropy.append(float(found.entropy[first + k]))
             if row.canonical and len(row.p) < FORCED_TOKENS:
-                row.p.append(found.p[first + k].clone())
+                row.p.append(found.p(slice(first + k, first + k + 1))[0])
             over = len(row.out) >= row.limit or self._stops.over(row.out)
             if over:
                 break

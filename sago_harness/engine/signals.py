@@ -1,7 +1,7 @@
-"""Log-probabilities and entropies from raw logits, many rows at a time.
+"""Log-probabilities and entropies from raw logits.
 
-The softmax is made once; what else is wanted follows from it and the logits, so that a
-position costs about what greedy decoding alone would.
+A few positions at a time, so that what is made on the way stays in the processor's cache:
+one exponential a logit, and no distribution is kept that nobody asks for.
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ import torch
 
 FloatArray = npt.NDArray[np.float32]
 
+#: Takes tokens where they are not the most likely ones.
+Choose = Callable[[torch.Tensor, list[int], int], list[int]]
+
+#: Logits that are read at a time, elsewhere and on a processor.
+_AT_A_TIME = (2**26, 2**20)
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -26,15 +32,17 @@ class Read:
     best : list of int
         The token that decoding takes from each: mostly the most likely one.
     best_logprob, entropy : ndarray of shape (N,), float32, nats
-    p : Tensor of shape (N, vocabulary), float32
     """
 
     best: list[int]
     best_logprob: FloatArray
     entropy: FloatArray
-    p: torch.Tensor
-    _z: torch.Tensor
+    _logits: torch.Tensor
     _log_total: torch.Tensor
+
+    def p(self, places: slice) -> torch.Tensor:
+        """Return probabilities, shape (positions, vocabulary), float32; made when they are asked for."""
+        return (self._logits[places].float() - self._log_total[places].unsqueeze(-1)).exp_()
 
     def logprob(self, places: slice, tokens: Sequence[int]) -> FloatArray:
         """Return the log-probabilities of given tokens at the first of some places.
@@ -45,10 +53,9 @@ class Read:
         tokens : sequence of int
             At most as many as there are places.
         """
-        count = len(tokens)
-        targets = torch.tensor(list(tokens), dtype=torch.long, device=self._z.device).unsqueeze(-1)
-        picked = self._z[places][:count].gather(-1, targets).squeeze(-1)
-        found: FloatArray = (picked - self._log_total[places][:count]).cpu().numpy()
+        targets = torch.tensor(list(tokens), dtype=torch.long, device=self._logits.device).unsqueeze(-1)
+        picked = self._logits[places][: len(tokens)].gather(-1, targets).squeeze(-1).float()
+        found: FloatArray = (picked - self._log_total[places][: len(tokens)]).cpu().numpy()
         return found
 
     def finite(self, places: slice) -> bool:
@@ -56,19 +63,21 @@ class Read:
         return bool(np.isfinite(self.entropy[places]).all())
 
 
-def read(logits: torch.Tensor, choose: Callable[[torch.Tensor, list[int]], list[int]] | None = None) -> Read:
+def read(logits: torch.Tensor, choose: Choose | None = None) -> Read:
     """Read distributions off logits.
 
     Parameters
     ----------
     logits : Tensor of shape (N, vocabulary)
     choose : callable or None
-        (logits, most likely tokens) -> the tokens that decoding takes, where these are others.
+        (logits, most likely tokens, number of the first) -> the tokens that decoding takes,
+        where these are others.
 
     Returns
     -------
     Read
-        The entropy is ``log sum exp z - sum p z``, shifted by the largest logit.
+        With d = z - max z: log sum exp z = max z + log sum exp d, and the entropy is
+        log sum exp d - sum exp(d) d / sum exp d.
 
     Examples
     --------
@@ -76,23 +85,39 @@ def read(logits: torch.Tensor, choose: Callable[[torch.Tensor, list[int]], list[
     >>> found.best, round(float(found.logprob(slice(0, 1), [0])[0]), 4)
     ([2], -1.5514)
     """
-    z = logits.float()
-    top, best = z.max(dim=-1)
-    p = torch.softmax(z, dim=-1)
-    # p of the most likely token is at least 1 / vocabulary: its logarithm is exact enough.
-    top_logprob = p.gather(-1, best.unsqueeze(-1)).squeeze(-1).log()
-    log_total = top - top_logprob
-    entropy = (top - torch.linalg.vecdot(p, z)) - top_logprob
-    taken, taken_logprob = best.tolist(), top_logprob
-    if choose is not None:
-        taken = choose(z, taken)
-        places = torch.tensor(taken, device=z.device).unsqueeze(-1)
-        taken_logprob = z.gather(-1, places).squeeze(-1) - log_total
-    odd = ~torch.isfinite(entropy) & torch.isfinite(top_logprob)
-    if bool(odd.any()):
-        # A logit of minus infinity: 0 times it counts as nothing.
-        entropy[odd] = torch.special.entr(p[odd]).sum(-1)
-    return Read(taken, taken_logprob.cpu().numpy(), entropy.cpu().numpy(), p, z, log_total)
+    rows = max(1, _AT_A_TIME[logits.device.type == "cpu"] // logits.shape[-1])
+    best: list[int] = []
+    log_totals, best_logprobs, entropies = [], [], []
+    for first in range(0, len(logits), rows):
+        z = logits[first : first + rows].float()
+        top, most = z.max(dim=-1)
+        below = z - top.unsqueeze(-1)
+        share = below.exp()
+        total = share.sum(dim=-1)
+        # Added up pairwise: a dot product would lose two digits here.
+        mean = (share * below).sum(dim=-1)
+        log_sum = total.log()
+        entropy = log_sum - mean / total
+        odd = torch.isnan(entropy) & torch.isfinite(top) & torch.isfinite(total)
+        if bool(odd.any()):
+            # A logit of minus infinity: 0 times it counts as nothing.
+            entropy[odd] = torch.special.entr(share[odd] / total[odd].unsqueeze(-1)).sum(-1)
+        taken, logprob = most.tolist(), -log_sum
+        if choose is not None:
+            taken = choose(z, taken, first)
+            places = torch.tensor(taken, device=z.device).unsqueeze(-1)
+            logprob = below.gather(-1, places).squeeze(-1) - log_sum
+        best += taken
+        log_totals.append(top + log_sum)
+        best_logprobs.append(logprob)
+        entropies.append(entropy)
+    return Read(
+        best,
+        torch.cat(best_logprobs).cpu().numpy(),
+        torch.cat(entropies).cpu().numpy(),
+        logits,
+        torch.cat(log_totals),
+    )
 
 
 def divergence(p: torch.Tensor, q: torch.Tensor) -> npt.NDArray[np.float64]:

@@ -139,12 +139,21 @@ def test_values_of_logits(scale: float, holes: bool) -> None:
     if not holes:
         by_torch = torch.distributions.Categorical(logits=logits).entropy()
         np.testing.assert_allclose(found.entropy, by_torch, atol=5e-5)
-    np.testing.assert_allclose(found.p, log_p.exp(), atol=1e-6)
+    np.testing.assert_allclose(found.p(slice(0, 7)), log_p.exp(), atol=1e-5)
     tokens = [4, 6, 0, 1]
     expected = log_p[1:5].gather(-1, torch.tensor(tokens).unsqueeze(-1)).squeeze(-1)
     np.testing.assert_allclose(found.logprob(slice(1, 6), tokens), expected, atol=2e-5)
     assert found.finite(slice(0, 7))
     assert found.logprob(slice(1, 1), []).shape == (0,)
+
+
+@pytest.mark.parametrize("offset", [-1000.0, 100.0, 1000.0])
+def test_logits_that_lie_high_or_low(offset: float) -> None:
+    logits = logits_of(1, 5.0, holes=False) + offset
+    found = read(logits)
+    log_p = logits.double().log_softmax(-1)
+    np.testing.assert_allclose(found.best_logprob, log_p.max(-1).values, atol=1e-5)
+    np.testing.assert_allclose(found.entropy, torch.special.entr(log_p.exp()).sum(-1), atol=1e-5)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
