@@ -18,7 +18,7 @@ from sago_harness.backends.blocks import NoBlocks, attention_of, find_blocks
 _HARMLESS = frozenset(
     {
         *("do_sample", "temperature", "top_k", "top_p", "min_p", "typical_p", "top_h"),
-        *("epsilon_cutoff", "eta_cutoff", "renormalize_logits", "use_cache", "cache_implementation"),
+        *("epsilon_cutoff", "eta_cutoff", "renormalize_logits", "use_cache"),
         *("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"),
         *("max_length", "max_new_tokens", "transformers_version", "return_dict_in_generate"),
         *("output_attentions", "output_hidden_states", "output_scores", "output_logits"),

@@ -78,9 +78,7 @@ def test_a_chat_template_is_used_when_asked_for(english_lm: Any, no_encoder: Non
     assert found["configs"][TASK]["metadata"]["sago"]["signature"]["template"] is True
 
 
-def test_the_hosts_response_cache_is_left_alone(
-    english_lm: Any, tmp_path: Any, no_encoder: None
-) -> None:
+def test_the_hosts_response_cache_is_left_alone(english_lm: Any, tmp_path: Any, no_encoder: None) -> None:
     found = evaluate(english_lm, TASK, limit=1, use_cache=str(tmp_path / "cache"))
     again = evaluate(
         english_lm, TASK, limit=1, use_cache=str(tmp_path / "cache"), gen_kwargs={"max_gen_toks": 3}

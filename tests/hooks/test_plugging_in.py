@@ -98,7 +98,9 @@ def test_only_hooks_backends_engine_and_the_run_command_import_the_host() -> Non
     found = {
         str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if "lm_eval" in imported_by(path)
     }
-    assert {name for name in found if not name.startswith(("hooks/", "backends/", "engine/"))} == {"cli/run.py"}
+    assert {name for name in found if not name.startswith(("hooks/", "backends/", "engine/"))} == {
+        "cli/run.py"
+    }
     assert "hooks/task.py" in found, "the reader of imports finds what is there"
 
 
