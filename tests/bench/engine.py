@@ -33,7 +33,7 @@ from tests.bench.engine_table import render, rows
 BATCHES = (8, 16, 32, 64)
 
 #: Variants beside the canonical prompt, and documents, over which the time is followed.
-VARIANTS, DOCUMENTS = (1, 4, 12, 40), (2, 8, 24)
+VARIANTS, DOCUMENTS = (1, 4, 12, 40), (8, 32)
 
 PARTS = ("main", "counts", "memory", "growth", "second")
 
@@ -60,7 +60,9 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--model", default="smollm2", help="a name of `sago models` or a model folder")
     parser.add_argument("--second", default=SECOND, help="the second model, or none")
-    parser.add_argument("--task", default="sago_demo_facts")
+    parser.add_argument(
+        "--task", default="sago_demo_facts,sago_demo_reasoning", help="the second where the first ends"
+    )
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--growth-recipe", default="full", help="has the 40 variants")
     parser.add_argument("--documents", type=int, default=8)

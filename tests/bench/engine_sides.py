@@ -36,11 +36,24 @@ def load(folder: str, batch: int) -> Any:
 def render(lm: Any, kind: str, *, task: str, recipe: str, documents: int, tokens: int) -> Documents:
     """Return each document's prompts as a run sends them: canonical, variants, two chance controls.
 
+    ``task`` may name several, joined by a comma: documents of the next one follow where one
+    has not as many as are asked for.
+
     Raises
     ------
     SystemExit
-        If the task has fewer documents.
+        If the tasks have fewer documents.
     """
+    found: Documents = []
+    for name in task.split(","):
+        if len(found) < documents:
+            found += _rendered(lm, kind, name, recipe, documents - len(found), tokens)
+    if len(found) < documents:
+        raise SystemExit(f"{task}: {len(found)} documents, {documents} were asked for")
+    return found
+
+
+def _rendered(lm: Any, kind: str, task: str, recipe: str, documents: int, tokens: int) -> Documents:
     from lm_eval.tasks import TaskManager
 
     from sago_harness.taskfiles import task_folder
@@ -64,8 +77,6 @@ def render(lm: Any, kind: str, *, task: str, recipe: str, documents: int, tokens
         text, gen_kwargs, about = request.arguments
         prompt = Prompt(text, about["role"], gen_kwargs, span=about["text"])
         found.setdefault(request.doc_id, []).append(prompt)
-    if len(found) < documents:
-        raise SystemExit(f"{task} has {len(found)} documents, {documents} were asked for")
     return list(found.values())
 
 
