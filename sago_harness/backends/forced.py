@@ -7,6 +7,7 @@ are the most that is held beside the logits themselves.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,21 +83,16 @@ def reduce_row(
 
 
 def divergence(log_p: torch.Tensor, log_q: torch.Tensor) -> npt.NDArray[np.float64]:
-    """Return the Jensen-Shannon divergence of each position's distributions, over ln 2.
-
-    As H((p + q) / 2) - (H(p) + H(q)) / 2 (Lin 1991), term by term in float32, added up in
-    float64: exactly 0 for equal distributions, and several times as fast as logarithms in
-    float64, which over a whole vocabulary would cost more than the model.
+    """Return the Jensen-Shannon divergence of distributions given by log-probabilities, over ln 2.
 
     Parameters
     ----------
     log_p, log_q : Tensor of shape (T, vocabulary), float32
-        Log-probabilities, normalised.
 
     Returns
     -------
-    ndarray of shape (T,), float64
-        In [0, 1], to within 1e-6; NaN where a distribution is.
+    ndarray of shape (T,)
+        See :func:`divergence_of`.
 
     Examples
     --------
@@ -104,11 +100,37 @@ def divergence(log_p: torch.Tensor, log_q: torch.Tensor) -> npt.NDArray[np.float
     >>> divergence(p.log(), q.log()).tolist()
     [1.0]
     """
+    return divergence_of(((a.exp(), b.exp()) for a, b in zip(log_p, log_q, strict=True)), len(log_p))
+
+
+def divergence_of(pairs: Iterable[tuple[torch.Tensor, torch.Tensor]], count: int) -> npt.NDArray[np.float64]:
+    """Return the Jensen-Shannon divergence of pairs of distributions, over ln 2.
+
+    As H((p + q) / 2) - (H(p) + H(q)) / 2 (Lin 1991), term by term in float32, added up in
+    float64: exactly 0 for equal distributions, and several times as fast as logarithms in
+    float64, which over a whole vocabulary would cost more than the model.
+
+    Parameters
+    ----------
+    pairs : iterable of (Tensor, Tensor)
+        Probabilities, each of shape (vocabulary,).
+    count : int
+        How many pairs there are.
+
+    Returns
+    -------
+    ndarray of shape (count,)
+        In [0, 1].
+
+    Examples
+    --------
+    >>> divergence_of([(torch.tensor([0.5, 0.5]), torch.tensor([0.5, 0.5]))], 1).tolist()
+    [0.0]
+    """
     entr = torch.special.entr
-    found = np.empty(len(log_p), dtype=np.float64)
+    found = np.empty(count, dtype=np.float64)
     # Position by position: the temporaries stay in the cache.
-    for t, (a, b) in enumerate(zip(log_p, log_q, strict=True)):
-        p, q = a.exp(), b.exp()
+    for t, (p, q) in enumerate(pairs):
         terms = entr((p + q) / 2) - (entr(p) + entr(q)) / 2
         found[t] = float(terms.sum(dtype=torch.float64))
     return np.clip(found / math.log(2.0), 0.0, 1.0)

@@ -8,6 +8,7 @@ through hooks, the hidden states. The fast path (``engine/``) is tested against 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import random
@@ -21,7 +22,7 @@ from lm_eval.models.huggingface import HFLM
 
 from sago_harness.axes.confidence import FORCED_TOKENS
 from sago_harness.backends.base import Backend, Progress, Prompt, Response, Wanted
-from sago_harness.backends.batches import in_batches
+from sago_harness.backends.batches import in_batches, out_of_memory
 from sago_harness.backends.encode import Encoded, PromptEncoder, digest, draw_seed, request_key
 from sago_harness.backends.forced import Forced, divergence
 from sago_harness.backends.forward import ForcedPass
@@ -30,7 +31,7 @@ from sago_harness.engine.eligible import reason_against
 from sago_harness.engine.path import FastPath
 from sago_harness.engine.probe import reason_against_passes
 from sago_harness.engine.ragged import RaggedPass
-from sago_harness.logs import say_once
+from sago_harness.logs import say_once, warn_once
 
 #: Bytes of float32 logits that one forward pass may make; bounds memory, not results.
 LOGITS_BUDGET = 64 * 2**20
@@ -120,6 +121,15 @@ class HFBackend(Backend):
             return
         if reason != "engine=plain":
             say_once(f"the plain path is taken: {reason}")
+        yield from self._run_plain(documents, encoded, wanted, progress)
+
+    def _run_plain(
+        self,
+        documents: Sequence[Sequence[Prompt]],
+        encoded: Sequence[Sequence[Encoded]],
+        wanted: Wanted,
+        progress: Progress,
+    ) -> Iterator[tuple[int, list[Response]]]:
         generated = self._generate_all(documents, encoded, wanted, progress)
         # Longest first: an out-of-memory batch shows at once, and padding is little.
         order = sorted(range(len(documents)), key=lambda d: -max((len(e.ids) for e in encoded[d]), default=0))
@@ -147,13 +157,17 @@ class HFBackend(Backend):
             # Once a model: the next bundle, or task, need not ask again.
             probed = getattr(self.lm, "sago_probed", None)
             if probed is None:
-                probed = reason_against_passes(self.lm, self._passes(), self._vocabulary())
+                probed = reason_against_passes(self.lm, self._passes, self._vocabulary())
                 self.lm.sago_probed = probed
             self._probed = probed
         return self._probed
 
     def _passes(self) -> RaggedPass:
         return RaggedPass(self.lm.model, self._inner(), self.lm.device)
+
+    @functools.cached_property
+    def _fast(self) -> FastPath:
+        return FastPath(self.lm, self._passes(), self._encoder, self._generator, self.spent)
 
     def _run_fast(
         self,
@@ -162,8 +176,17 @@ class HFBackend(Backend):
         wanted: Wanted,
         progress: Progress,
     ) -> Iterator[tuple[int, list[Response]]]:
-        path = FastPath(self.lm, self._passes(), self._encoder, self._generator, self.spent)
-        found = path.run(documents, encoded, wanted, self._vocabulary(), progress)
+        try:
+            found = self._fast.run(documents, encoded, wanted, self._vocabulary(), progress)
+        except Exception as error:
+            if not out_of_memory(error):
+                raise
+            found = {}
+        if not found:
+            # Out here the error is gone, and with it the tensors that its traceback held.
+            warn_once("the plain path is taken where memory ran out with one row at a time")
+            yield from self._run_plain(documents, encoded, wanted, progress)
+            return
         for d, prompts in enumerate(documents):
             responses = []
             for p in range(len(prompts)):

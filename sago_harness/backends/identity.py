@@ -73,9 +73,6 @@ _SAID = (
     "tokenized_requests",
 )
 
-#: Of a model's own ``model_args``, the mapping that servers are started with.
-_SAID_OF_ARGS = (*_SAID, "tokenizer", "tokenizer_revision", "seed", "max_model_len", "gguf_file")
-
 _SECRET = re.compile(r"key|token|secret|sig|auth|pass|pwd|code|credential|session|cookie", re.IGNORECASE)
 
 #: Where a configuration came from, not what it is.
@@ -130,7 +127,10 @@ def model_identity(lm: Any, described: Mapping[str, Any]) -> str:
         facts["tokenizer"] = _tokenizer_hash(getattr(lm, "tokenizer", None))
         facts["weights"] = fingerprint(module)
     else:
-        facts["files"] = [_files(facts["said"].get(name)) for name in ("pretrained", "model")]
+        names = ("pretrained", "model", "tokenizer", "lora_local_path")
+        facts["adapter"] = adapter = _plain(getattr(getattr(lm, "lora_request", None), "lora_path", None))
+        facts["files"] = [_files(facts[of].get(name)) for of in ("said", "args") for name in names]
+        facts["files"].append(_files(adapter))
     return _hash(facts)
 
 
@@ -233,9 +233,13 @@ def _said(lm: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _said_of_args(arguments: Any) -> dict[str, Any]:
+    """Return what an engine was started with, all of it but secrets and what moves rounding alone."""
     if not isinstance(arguments, Mapping):
         return {}
-    return {name: _plain(arguments[name]) for name in _SAID_OF_ARGS if name in arguments}
+    named = {
+        name: _plain(arguments[name]) for name in ("tokenizer", "tokenizer_revision") if name in arguments
+    }
+    return named | {name: value for name, value in _plain(arguments).items() if name not in _ROUNDING}
 
 
 def _plain(value: Any) -> Any:

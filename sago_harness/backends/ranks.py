@@ -74,7 +74,14 @@ def place(environment: Mapping[str, str] = os.environ) -> Place:
     Place(rank=3, world=4)
     >>> place({})
     Place(rank=0, world=1)
+
+    A scheduler may set MPI's variables for tasks that know nothing of each other:
+
+    >>> place({"PMI_RANK": "1", "PMI_SIZE": "2"})
+    Place(rank=0, world=1)
     """
+    if "MASTER_ADDR" not in environment and "RANK" not in environment:
+        return Place()
     return Place(_number(environment, _RANK, 0), _number(environment, _WORLD, 1))
 
 

@@ -21,6 +21,12 @@ from sago_harness.engine.slots import Slots
 #: Name under which the library knows this attention.
 NAME = "sago_ragged"
 
+#: Shape of the mask that stands for none.
+NO_MASK = (1, 1, 1, 1)
+
+#: Places of a mask that are made at a time: a long prompt is attended from part by part.
+_MASK = 2**25
+
 
 class CannotAttend(RuntimeError):
     """The model's attention has a part that this one does not compute."""
@@ -79,18 +85,22 @@ class Group:
         found: torch.Tensor | None = self._made["scatter", device]
         return found
 
-    def mask(self, shared: int, device: torch.device) -> torch.Tensor:
-        """What each query sees: shape (rows, 1, shared * width, columns), True = seen."""
-        if ("mask", shared, device) not in self._made:
-            starts = torch.tensor(self.starts, device=device).view(-1, 1, 1)
-            steps = torch.arange(self.width, device=device).view(1, -1, 1)
-            # Padding sees the first column, so that no row of the softmax is empty.
-            seen = torch.arange(self.columns, device=device).view(1, 1, -1) <= starts + steps
-            rows = seen.shape[0]
-            seen = seen.unsqueeze(1).expand(rows, shared, self.width, self.columns)
-            self._made["mask", shared, device] = seen.reshape(rows, 1, shared * self.width, self.columns)
-        found: torch.Tensor = self._made["mask", shared, device]
-        return found
+    def mask(self, shared: int, first: int, count: int, device: torch.device) -> torch.Tensor:
+        """What some queries see, from ``first`` on: (rows, 1, shared * count, columns), True = seen."""
+        key = ("mask", shared, device)
+        if key in self._made and count == self.width:
+            found: torch.Tensor = self._made[key]
+            return found
+        starts = torch.tensor(self.starts, device=device).view(-1, 1, 1)
+        steps = torch.arange(first, first + count, device=device).view(1, -1, 1)
+        # Padding sees the first column, so that no row of the softmax is empty.
+        seen = torch.arange(self.columns, device=device).view(1, 1, -1) <= starts + steps
+        rows = seen.shape[0]
+        seen = seen.unsqueeze(1).expand(rows, shared, count, self.columns)
+        seen = seen.reshape(rows, 1, shared * count, self.columns)
+        if count == self.width:
+            self._made[key] = seen
+        return seen
 
 
 @dataclass(slots=True)
@@ -110,7 +120,7 @@ def ragged_attention(
     query: torch.Tensor,
     key: torch.Tensor,  # noqa: ARG001
     value: torch.Tensor,  # noqa: ARG001
-    attention_mask: Any,  # noqa: ARG001
+    attention_mask: Any,
     dropout: float = 0.0,  # noqa: ARG001
     scaling: float | None = None,
     **extra: Any,
@@ -123,8 +133,8 @@ def ragged_attention(
     query : Tensor of shape (1, heads, N, width)
     key, value : Tensor of shape (1, key heads, N, width)
         Of the new tokens; they are in the slots already.
-    attention_mask : object
-        Not read.
+    attention_mask : Tensor
+        Of shape ``NO_MASK``: a model that makes a mask of its own cannot be served.
     dropout : float
     scaling : float or None
     **extra
@@ -142,6 +152,8 @@ def ragged_attention(
     step = _current.get()
     if step is None:
         raise CannotAttend("called outside a pass")
+    if attention_mask is None or attention_mask.shape != NO_MASK or attention_mask.dtype != torch.bool:
+        raise CannotAttend("a mask of the model's own")
     for name in ("softcap", "s_aux", "position_bias", "sliding_window", "sinks"):
         if extra.get(name) is not None:
             raise CannotAttend(f"attention with {name}")
@@ -158,14 +170,21 @@ def ragged_attention(
         picked = packed[:, group.tokens] if places is None else packed.index_select(1, places)
         # (heads, rows * n, width) -> (rows, key heads, shared * n, width)
         grouped = picked.reshape(key_heads, shared, rows, group.width, width).permute(2, 0, 1, 3, 4)
-        found = scaled_dot_product_attention(
-            grouped.reshape(rows, key_heads, shared * group.width, width),
-            keys[group.first : group.last, : group.columns].transpose(1, 2),
-            values[group.first : group.last, : group.columns].transpose(1, 2),
-            attn_mask=group.mask(shared, query.device),
-            scale=scaling,
-        )
-        back = found.reshape(rows, key_heads, shared, group.width, -1).permute(0, 3, 1, 2, 4)
+        held_keys = keys[group.first : group.last, : group.columns].transpose(1, 2)
+        held_values = values[group.first : group.last, : group.columns].transpose(1, 2)
+        at_a_time = max(1, _MASK // (rows * shared * group.columns))
+        parts = []
+        for first in range(0, group.width, at_a_time):
+            some = grouped[:, :, :, first : first + at_a_time]
+            found = scaled_dot_product_attention(
+                some.reshape(rows, key_heads, -1, width),
+                held_keys,
+                held_values,
+                attn_mask=group.mask(shared, first, some.shape[3], query.device),
+                scale=scaling,
+            )
+            parts.append(found.reshape(rows, key_heads, shared, some.shape[3], -1))
+        back = (parts[0] if len(parts) == 1 else torch.cat(parts, dim=3)).permute(0, 3, 1, 2, 4)
         flat = back.reshape(rows * group.width, heads, -1)
         real = group.scatter(query.device)
         out[group.tokens] = flat if real is None else flat.index_select(0, real)

@@ -32,7 +32,7 @@ from sago_harness.engine.stops import Stops
 log = logging.getLogger(__name__)
 
 #: Bytes of canonical distributions that are held at a time, for the divergences.
-HELD_BUDGET = 256 * 2**20
+HELD_BUDGET = {"cpu": 256 * 2**20, "other": 2 * 2**30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class FastPath:
     ) -> None:
         self._lm, self._encoder, self._generator, self._spent = lm, encoder, generator, spent
         self._passes = passes
+        self._halvings = 0
 
     def run(
         self,
@@ -91,11 +92,15 @@ class FastPath:
             (document, prompt) -> what was found.
         """
         found: dict[tuple[int, int], Found] = {}
-        at_a_time = max(1, HELD_BUDGET // (4 * FORCED_TOKENS * vocabulary))
+        budget = HELD_BUDGET["cpu" if self._lm.device.type == "cpu" else "other"]
+        at_a_time = max(1, budget // (4 * FORCED_TOKENS * vocabulary))
         for first in range(0, len(documents), at_a_time):
             part = range(first, min(first + at_a_time, len(documents)))
             window = _Window(part, documents, encoded, wanted, self._encoder, self._generator, progress)
             room = room_for(self._lm, vocabulary, window.columns)
+            # Memory that was not there once is not asked for again.
+            for _ in range(self._halvings):
+                room = room.halved()
             # Repeats by themselves and in another order: other neighbours than the first time.
             for rows in window.phases():
                 self._phase(rows, window, room, wanted)
@@ -127,6 +132,7 @@ class FastPath:
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
             room = room.halved()
+            self._halvings += 1
             log.warning("out of memory: going on with %d rows at a time", room.rows)
 
 
@@ -162,7 +168,7 @@ class _Window:
                 self.rows[self._home[place[0]], key] = self._row(place, key)
         self.generated: dict[str, Generated] = {}
         longest = max(len(code.ids) for d in part for code in encoded[d])
-        self.columns = longest + self.limit + 1
+        self.columns = longest + self.limit
 
     def _key(self, d: int, p: int) -> str:
         """Request, and the columns that are pooled over: equal texts may have other spans."""

@@ -7,11 +7,12 @@ tokens, once through the model alone and once in two packed passes, tell.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from sago_harness.engine.attention import CannotAttend
+from sago_harness.backends.batches import out_of_memory
 from sago_harness.engine.ragged import Piece, RaggedPass
 from sago_harness.engine.slots import Slots
 
@@ -25,13 +26,14 @@ _TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-6}
 _COARSE = 0.15
 
 
-def reason_against_passes(lm: Any, passes: RaggedPass, vocabulary: int) -> str:
+def reason_against_passes(lm: Any, make: Callable[[], RaggedPass], vocabulary: int) -> str:
     """Return why packed passes are not to be used for a model, "" if they give its own logits.
 
     Parameters
     ----------
     lm : HFLM
-    passes : RaggedPass
+    make : callable
+        Makes the passes.
     vocabulary : int
 
     Notes
@@ -46,16 +48,22 @@ def reason_against_passes(lm: Any, passes: RaggedPass, vocabulary: int) -> str:
         with torch.no_grad(), torch.autocast(lm.device.type, dtype=dtype, enabled=dtype is not None):
             tokens = torch.tensor([list(ids)], device=lm.device)
             whole = lm.model(input_ids=tokens, attention_mask=torch.ones_like(tokens)).logits[0].float()
+            passes = make()
             passes.run(slots, [Piece(1, 0, ids[:half])], "blocks", together=0)
             # The second half goes on in its slot while another row brings all at once.
-            pieces = [Piece(1, half, ids[half:]), Piece(0, 0, ids)]
+            # Logits at some places only, as in every pass of a run.
+            pieces = [Piece(1, half, ids[half:]), Piece(0, 0, ids, logits_from=half)]
             found = passes.run(slots, pieces, "blocks", together=1).logits.float()
-    except (CannotAttend, TypeError, ValueError, IndexError, AttributeError, NotImplementedError) as error:
+            own = torch.cat([whole[half:], whole[half:]]).to(found.device)
+            spread = float(own.std()) or 1.0
+            off = float((found - own).abs().max()) / spread
+    except Exception as error:
+        # Whatever a model's code does not bear: the plain path asks less of it.
+        if out_of_memory(error):
+            raise
         log.debug("packed passes do not work here", exc_info=True)
-        return f"packed passes do not work with this model ({str(error).splitlines()[0][:120]})"
-    own = torch.cat([whole[half:], whole]).to(found.device)
-    spread = float(own.std()) or 1.0
-    off = float((found - own).abs().max()) / spread
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        return f"packed passes do not work with this model ({first[:120]})"
     kind = getattr(lm.model, "dtype", torch.float32)
     allowed = _TOLERANCE.get(kind, _COARSE) if dtype is None else _COARSE
     if not off <= allowed and bool(torch.isfinite(own).all()):

@@ -19,7 +19,7 @@ import torch
 
 from sago_harness.backends.blocks import Pool, collecting
 from sago_harness.backends.compat import cache_argument
-from sago_harness.engine.attention import Attended, CannotAttend, Group, attending
+from sago_harness.engine.attention import NO_MASK, Attended, CannotAttend, Group, attending
 from sago_harness.engine.slots import Slots
 
 #: Rows are attended to together if the longest has at most this many times the tokens of the shortest.
@@ -147,7 +147,7 @@ class RaggedPass:
                 logits = self._model(
                     input_ids=ids,
                     # Four dimensions: taken as it is, and read by nobody.
-                    attention_mask=torch.ones((1, 1, 1, 1), dtype=torch.bool, device=self._device),
+                    attention_mask=torch.ones(NO_MASK, dtype=torch.bool, device=self._device),
                     position_ids=torch.tensor([positions], device=self._device),
                     use_cache=True,
                     **{self._cache_name: slots},
@@ -156,6 +156,8 @@ class RaggedPass:
             hook.remove()
         if attended.calls != len(slots):
             raise CannotAttend("layers that do not go through the library's attention table")
+        if len(logits) != len(asked):
+            raise CannotAttend("an output layer that does not make the logits")
         found = Passed(logits, [slice(a, b) for a, b in itertools.pairwise(ends)])
         if wanted:
             found.states = dict(zip(wanted, pool.states(), strict=True))

@@ -73,6 +73,9 @@ def room_for(lm: Any, vocabulary: int, columns: int) -> Room:
 
 
 def _rows_that_fit(lm: Any, columns: int) -> int:
+    if getattr(lm.model, "_tp_size", None):
+        # Its processes must agree, and each sees its own memory only.
+        return int(lm.max_batch_size)
     free = _free_bytes(lm.device)
     bytes_a_row = columns * _bytes_a_token(lm.model)
     return max(1, min(int(lm.max_batch_size), int(_SHARE * free) // max(1, bytes_a_row)))
@@ -91,7 +94,9 @@ def _bytes_a_token(model: Any) -> int:
 
 def _free_bytes(device: torch.device) -> int:
     if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
+        # What torch holds and nobody uses is free as well.
+        idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int(torch.cuda.mem_get_info(device)[0]) + idle
     import psutil
 
     return int(psutil.virtual_memory().available)

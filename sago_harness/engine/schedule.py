@@ -15,13 +15,14 @@ import torch
 
 from sago_harness.axes.confidence import FORCED_TOKENS
 from sago_harness.backends.base import Spent
+from sago_harness.backends.forced import divergence_of
 from sago_harness.engine.draft import MOST, Odds, Phrases
-from sago_harness.engine.penalty import penalised_best
+from sago_harness.engine.penalty import Context, penalised_best
 from sago_harness.engine.prompts import WORTH_WAITING, Prompts, shared_length
 from sago_harness.engine.ragged import Passed, Piece, RaggedPass
 from sago_harness.engine.room import Room
 from sago_harness.engine.rows import Draft, Row
-from sago_harness.engine.signals import Choose, Read, divergence, read
+from sago_harness.engine.signals import Choose, Read, read
 from sago_harness.engine.slots import Slots
 from sago_harness.engine.stops import Stops
 
@@ -118,7 +119,7 @@ class Schedule:
         contexts = []
         for row, piece in zip([*running, *(row for row, _ in begun)], pieces, strict=True):
             behind = piece.tokens[piece.logits_from + 1 :]
-            contexts += [[*row.ids, *row.out, *behind[:k]] for k in range(len(behind) + 1)]
+            contexts += [Context((row.ids, row.out), behind[:k]) for k in range(len(behind) + 1)]
 
         def choose(logits: torch.Tensor, best: list[int], first: int) -> list[int]:
             return penalised_best(logits, best, contexts[first : first + len(best)], self._penalty)
@@ -238,7 +239,7 @@ class Schedule:
         row.forced_entropy = found.entropy[places]
         if kept:
             head = slice(span.start, span.start + len(draft.p))
-            row.forced_jsd = divergence(found.p(head), draft.p)
+            row.forced_jsd = divergence_of(zip(found.p(head), draft.p, strict=True), len(draft.p))
 
     # ------------------------------------------------------------------ rows go on and end
 

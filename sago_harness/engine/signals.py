@@ -6,7 +6,6 @@ one exponential a logit, and no distribution is kept that nobody asks for.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -118,31 +117,3 @@ def read(logits: torch.Tensor, choose: Choose | None = None) -> Read:
         logits,
         torch.cat(log_totals),
     )
-
-
-def divergence(p: torch.Tensor, q: torch.Tensor) -> npt.NDArray[np.float64]:
-    """Return the Jensen-Shannon divergence of each pair of distributions, over ln 2.
-
-    Parameters
-    ----------
-    p, q : Tensor of shape (T, vocabulary), float32
-        Probabilities.
-
-    Returns
-    -------
-    ndarray of shape (T,)
-        In [0, 1]; H((p + q) / 2) - (H(p) + H(q)) / 2 (Lin 1991), added up term by term, so that
-        equal distributions give exactly 0.
-
-    Examples
-    --------
-    >>> divergence(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])).tolist()
-    [1.0]
-    """
-    entr = torch.special.entr
-    found = np.empty(len(p), dtype=np.float64)
-    # Position by position: the temporaries stay in the cache.
-    for t, (a, b) in enumerate(zip(p, q, strict=True)):
-        terms = entr((a + b) / 2) - (entr(a) + entr(b)) / 2
-        found[t] = float(terms.sum(dtype=torch.float64))
-    return np.clip(found / math.log(2.0), 0.0, 1.0)

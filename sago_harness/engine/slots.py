@@ -35,7 +35,6 @@ class Slots(Cache):  # type: ignore[misc]
         self.layers: list[Any] = []
         self.offloading = False
         self.count = count
-        # The last column takes what padding writes.
         self.columns = columns
         self.keys: list[torch.Tensor] = []
         self.values: list[torch.Tensor] = []

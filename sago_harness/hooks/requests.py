@@ -225,7 +225,13 @@ def _put_states(response: Response, wanted: Wanted) -> VectorRef | None:
 
 def _with_states(entries: Sequence[Entry], refs: Sequence[VectorRef | None]) -> Iterator[Entry]:
     for entry, ref in zip(entries, refs, strict=True):
-        yield entry if ref is None else dataclasses.replace(entry, vectors=ref.blob())
+        if ref is None:
+            yield entry
+        elif blob := ref.blob():
+            yield dataclasses.replace(entry, vectors=blob)
+        else:
+            # No room for them in this run: another may have it.
+            yield dataclasses.replace(entry, held=entry.held - {"vectors"})
 
 
 def _hand_over(

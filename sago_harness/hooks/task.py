@@ -113,6 +113,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         self._sets: dict[str, VariantSet] = {}
         self._partners: dict[str, list[str]] = {}
         self._bundles: dict[str, int] = {}
+        self._asked_for: tuple[int | None, list[int] | None] = (None, None)
         self._keeps: set[str] = set()
         self._rows_by_id: dict[str, Mapping[str, Any]] = {}
         super().__init__(config=settings)
@@ -187,6 +188,9 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
         samples: list[int] | None = None,
     ) -> Iterator[tuple[int, Any]]:
         """Yield the documents of a process: whole bundles, in the order of the documents."""
+        if world_size > 1:
+            # Under --cache_requests the host builds without its limit, and evaluates with it.
+            limit, samples = limit or self._asked_for[0], samples or self._asked_for[1]
         numbered = list(super().doc_iterator(rank=0, limit=limit, world_size=1, samples=samples))
         if world_size > 1:
             names = [str(row[ID]) for _, row in numbered]
@@ -218,6 +222,7 @@ class SagoTask(ConfigurableTask):  # type: ignore[misc]
             for key in ("system_instruction", "apply_chat_template", "fewshot_as_multiturn", "chat_template")
         }
         self._check_samples(kwargs.get("samples"))
+        self._asked_for = (kwargs.get("limit"), kwargs.get("samples"))
         everywhere = self.doc_iterator(
             rank=0, world_size=1, limit=kwargs.get("limit"), samples=kwargs.get("samples")
         )

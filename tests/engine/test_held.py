@@ -31,7 +31,7 @@ def test_logits_and_distributions_stay_within_their_budgets(monkeypatch: pytest.
     position = 4 * VOCABULARY
     monkeypatch.setattr(room, "_LOGITS", {"cpu": 12 * position, "other": 0})
     # Two documents at a time: 6 tokens each, though room for 32 is reckoned with.
-    monkeypatch.setattr(path, "HELD_BUDGET", 2 * 32 * position)
+    monkeypatch.setattr(path, "HELD_BUDGET", {"cpu": 2 * 32 * position, "other": 0})
     lm = tiny.host(wide(), WORDS, batch_size=8)
     backend = HFBackend(lm)
     documents = [document([text, text + " please", " ".join(PROMPTS)], GEN) for text in PROMPTS]

@@ -12,17 +12,28 @@ import torch
 from lm_eval.models.utils_hf import stop_sequences_criteria
 from scipy.spatial.distance import jensenshannon
 
-from sago_harness.engine.attention import Attended, CannotAttend, _current, attending, ragged_attention
+from sago_harness.backends.forced import divergence_of
+from sago_harness.engine import attention
+from sago_harness.engine.attention import (
+    NO_MASK,
+    Attended,
+    CannotAttend,
+    _current,
+    attending,
+    ragged_attention,
+)
 from sago_harness.engine.draft import MOST, Odds, Phrases
 from sago_harness.engine.prompts import Prompts, shared_length
 from sago_harness.engine.ragged import Piece, group
 from sago_harness.engine.room import Room, room_for
 from sago_harness.engine.rows import Row
 from sago_harness.engine.schedule import order
-from sago_harness.engine.signals import divergence, read
+from sago_harness.engine.signals import read
 from sago_harness.engine.slots import Slots
 from sago_harness.engine.stops import Stops
 from tests.engine.compare import WORDS, lm_of
+
+UNMASKED = torch.ones(NO_MASK, dtype=torch.bool)
 
 # ---------------------------------------------------------------------- stops
 
@@ -167,6 +178,10 @@ def test_logits_that_are_not_finite(value: float) -> None:
     np.testing.assert_array_equal(found.entropy[[0, 1, 3, 5]], clean.entropy[[0, 1, 3, 5]])
 
 
+def divergence(p: torch.Tensor, q: torch.Tensor) -> Any:
+    return divergence_of(zip(p, q, strict=True), len(p))
+
+
 @pytest.mark.parametrize("scale", [0.1, 3.0, 40.0])
 def test_divergences(scale: float) -> None:
     p = logits_of(1, scale, holes=False).softmax(-1)
@@ -199,8 +214,12 @@ def by_hand(
 
 @pytest.mark.parametrize("scale", [None, 0.2])
 @pytest.mark.parametrize(("heads", "key_heads"), [(4, 4), (4, 2), (6, 1)])
-@pytest.mark.parametrize("seed", range(4))
-def test_attention(seed: int, heads: int, key_heads: int, scale: float | None) -> None:
+@pytest.mark.parametrize(("seed", "places"), [(0, 2**25), (1, 2**25), (2, 2**25), (1, 40), (3, 1)])
+def test_attention(
+    seed: int, places: int, heads: int, key_heads: int, scale: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Few places of a mask at a time: a long prompt is attended from part by part.
+    monkeypatch.setattr(attention, "_MASK", places)
     draw = random.Random(seed)
     torch.manual_seed(seed)
     slots = Slots(7, 24)
@@ -227,7 +246,7 @@ def test_attention(seed: int, heads: int, key_heads: int, scale: float | None) -
     offsets = np.cumsum([0, *(len(piece.tokens) for piece in pieces)]).tolist()
     token = _current.set(Attended(slots, group(pieces, offsets, together)))
     try:
-        found, _ = ragged_attention(None, query, key, value, None, scaling=scale)
+        found, _ = ragged_attention(None, query, key, value, UNMASKED, scaling=scale)
     finally:
         _current.reset(token)
     assert found.shape == (1, total, heads, 8)
@@ -239,12 +258,14 @@ def test_attention(seed: int, heads: int, key_heads: int, scale: float | None) -
 def test_attention_says_what_it_cannot_do() -> None:
     query = torch.zeros(1, 2, 1, 4)
     with pytest.raises(CannotAttend, match="outside a pass"):
-        ragged_attention(None, query, query, query, None)
+        ragged_attention(None, query, query, query, UNMASKED)
     config = SimpleNamespace(_attn_implementation_internal="sdpa")
     with attending([config], Attended(Slots(1, 2), [])):
         assert config._attn_implementation_internal == "sago_ragged"
         with pytest.raises(CannotAttend, match="sliding_window"):
-            ragged_attention(None, query, query, query, None, sliding_window=4)
+            ragged_attention(None, query, query, query, UNMASKED, sliding_window=4)
+        with pytest.raises(CannotAttend, match="mask of the model's own"):
+            ragged_attention(None, query, query, query, torch.zeros(1, 1, 1, 1))
     assert config._attn_implementation_internal == "sdpa"
     assert _current.get() is None
 

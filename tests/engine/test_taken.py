@@ -161,6 +161,15 @@ def test_attention_with_a_part_that_is_not_known(caplog: pytest.LogCaptureFixtur
     check_plain(lm, SHORT, "attention with sinks", caplog)
 
 
+def test_an_output_layer_that_does_not_make_the_logits(caplog: pytest.LogCaptureFixture) -> None:
+    lm = lm_of(3)
+    head = lm.model.lm_head
+    spare = torch.nn.Linear(*head.weight.shape[::-1], bias=False)
+    # The layer that the model names is another than the one that is used.
+    lm.model.get_output_embeddings = lambda: spare
+    check_plain(lm, SHORT, "does not make the logits", caplog)
+
+
 def test_a_model_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     real = hf.reason_against_passes

@@ -8,6 +8,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, CacheHook, CachingLM
 
 from sago_harness.axes.measures import Act
+from sago_harness.axes.vectors import VectorFile
 from sago_harness.backends.hf import HFBackend
 from sago_harness.backends.identity import WHOLE, fingerprint, model_identity
 from sago_harness.backends.text import TextBackend
@@ -234,7 +236,6 @@ def reasoning(lm: Any) -> None:
         configuration,
         revision,
         attention,
-        padding,
         room,
         reasoning,
     ],
@@ -285,6 +286,15 @@ def test_another_version_of_a_measure_is_computed(
     computed()
     ask(lm, tmp_path / "c")
     assert len(computed()) == 2
+
+
+def test_what_moves_rounding_alone_is_taken_up(lm: Any, tmp_path: Path, computed: Computed) -> None:
+    ask(lm, tmp_path / "c")
+    assert len(computed()) == 2
+    padding(lm)
+    lm.batch_size_per_gpu = 2
+    ask(lm, tmp_path / "c")
+    assert computed() == []
 
 
 def test_an_adapter_and_its_strength_count(lm: Any) -> None:
@@ -530,6 +540,42 @@ def test_name_and_address_tell_interfaces_apart_and_keys_do_not(tmp_path: Path, 
     for other in (Api(model="n"), Api(host="elsewhere")):
         ask(other, tmp_path / "c")
         assert len(computed()) == 2
+
+
+def test_an_engine_that_was_started_otherwise_is_another_model() -> None:
+    def engine(adapter: str | None = None, **arguments: Any) -> Any:
+        class Engine:
+            model_args: ClassVar[dict[str, Any]] = {"model": "m", "dtype": "auto", **arguments}
+            lora_request = None if adapter is None else SimpleNamespace(lora_path=adapter)
+
+        return Engine()
+
+    made = [
+        engine(),
+        engine(adapter="a"),
+        engine(adapter="b"),
+        engine(rope_scaling={"factor": 2.0}),
+        engine(tokenizer="other"),
+    ]
+    assert len({model_identity(lm, {}) for lm in made}) == len(made)
+    assert model_identity(engine(api_key="x"), {}) == model_identity(engine(api_key="y"), {})
+
+
+def test_states_that_found_no_room_are_computed_again(
+    lm: Any, tmp_path: Path, computed: Computed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_file: Any, _blob: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(VectorFile, "_write", full)
+        patched.setattr(VectorFile, "_here", None)
+        lost = ask(lm, tmp_path / "c", requests(vectors=True))
+    assert {answer.vectors for answer in lost} == {""}
+    found = ask(lm, tmp_path / "c", requests(vectors=True))
+    for answer in found:
+        assert answer.vectors is not None
+        assert answer.vectors.load().shape == (3, 32)
 
 
 def test_no_secret_is_written(tmp_path: Path) -> None:

@@ -255,6 +255,17 @@ def test_whatever_changes_the_requests_is_not_served_from_the_cache(
     assert cached["samples"] == plain["samples"]
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_cached_requests_are_those_of_the_rank_that_evaluates(rank: int, request_cache: Path) -> None:
+    # The host builds without its limit here, and evaluates with it.
+    for _ in range(2):
+        task = build(TASK)
+        task.build_all_requests(limit=5, rank=rank, world_size=2, cache_requests=True, tokenizer_name="x")
+        evaluated = {doc_id for doc_id, _ in task.doc_iterator(rank=rank, limit=5, world_size=2)}
+        assert {instance.doc_id for instance in task.instances} == evaluated
+        assert evaluated
+
+
 def test_a_changed_file_is_not_served_from_the_cache(
     tmp_path: Path, request_cache: Path, contexts: list[str]
 ) -> None:
