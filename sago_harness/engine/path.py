@@ -220,13 +220,14 @@ class _Window:
         """Take what a row gives."""
         if row.generates:
             self._generated(row)
-            self._progress(1, "generate")
-        self._progress(1 + (not row.generates), "force")
+        self._progress(1, "generate")
+        self._progress(1, "force")
 
     def found(self) -> dict[tuple[int, int], Found]:
         """Return every prompt's results, those of equal requests shared."""
         found = {}
-        self._progress(2 * (len(self.keys) - len(self.rows)), "force")
+        for step in ("generate", "force"):
+            self._progress(len(self.keys) - len(self.rows), step)
         for place, key in self.keys.items():
             answer = self.rows[self._home[self._answers[key][0]], key]
             canonical = self.generated[self.keys[place[0], 0]]

@@ -92,9 +92,10 @@ def test_a_span_that_is_not_there_is_unscored() -> None:
 
 
 class _Sent:
-    """Records the ids that reach ``generate`` and every forward pass."""
+    """Records the ids that reach ``generate`` and every forward pass, on the plain path."""
 
-    def __init__(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, lm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        model, lm.sago_engine = lm.model, "plain"
         self.generated: list[list[int]] = []
         self.forwarded: list[list[int]] = []
         generate = model.generate
@@ -121,7 +122,7 @@ def test_m05_one_bos(templated: bool, batch_size: int, monkeypatch: pytest.Monke
         texts = [lm.apply_chat_template([{"role": "user", "content": text}]) for text in texts]
         assert texts[0].startswith("<s>")
     expected = host_texts(lm, texts, GEN)
-    sent = _Sent(lm.model, monkeypatch)
+    sent = _Sent(lm, monkeypatch)
     found = answer(lm, texts, GEN)
     assert [response.text for response in found] == expected
     assert sent.generated
@@ -141,7 +142,7 @@ def _written(row: list[int], found: list[Any]) -> int:
 def test_add_bos_token_is_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     words = tiny.tokenizer(add_bos=True)
     lm = tiny.host(tiny.llama(len(words)), words, add_bos_token=False)
-    sent = _Sent(lm.model, monkeypatch)
+    sent = _Sent(lm, monkeypatch)
     answer(lm, ["Name a river"], GEN)
     assert sent.generated[0].count(0) == 0
 
@@ -152,7 +153,7 @@ def test_a_long_prompt_loses_its_start_as_the_host_cuts_it(
 ) -> None:
     lm = lm_of(batch_size, context=24)
     texts = ["Hi", " ".join(PROMPTS), "Name a river " * 9]
-    sent = _Sent(lm.model, monkeypatch)
+    sent = _Sent(lm, monkeypatch)
     expected = host_texts(lm, texts, GEN)
     by_host, sent.generated = sorted(sent.generated), []
     found = answer(lm, texts, GEN)

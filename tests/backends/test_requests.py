@@ -38,6 +38,7 @@ def counted(model: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_identical_requests_are_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lm = fresh()
+    lm.sago_engine = "plain"
     rows = counted(lm.model, monkeypatch)
     first, second = document(PROMPTS[:3], GEN), document(PROMPTS[2:5], GEN)
     # Each document's chance control is the other one's canonical prompt.
@@ -62,6 +63,7 @@ def test_other_arguments_are_another_request(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_repeats_are_generated_again_and_equal_in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
     lm = fresh()
+    lm.sago_engine = "plain"
     rows = counted(lm.model, monkeypatch)
     prompts = document(PROMPTS, GEN)
     prompts += [Prompt(PROMPTS[0], "repeat", GEN, repeat=k) for k in (1, 2)]
@@ -111,6 +113,7 @@ def test_out_of_memory_halves_the_batch_and_loses_nothing(
 ) -> None:
     expected = answer(fresh(5), PROMPTS, GEN)
     lm = fresh(5)
+    lm.sago_engine = "plain"
     forward = lm.model.forward
 
     @functools.wraps(forward)

@@ -65,6 +65,18 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--growth-recipe", default="full", help="has the 40 variants")
+    parser.add_argument(
+        "--kinds", type=lambda text: text.split(","), default=list(sides.KINDS), help="kinds of prompt"
+    )
+    parser.add_argument(
+        "--stock-batches",
+        type=lambda text: [int(size) for size in text.split(",")],
+        default=list(BATCHES),
+        help="sizes among which stock's best one is looked for",
+    )
+    parser.add_argument(
+        "--sides", type=lambda text: text.split(","), default=None, help="time only these (default: all)"
+    )
     parser.add_argument("--documents", type=int, default=8)
     parser.add_argument("--variants", type=int, default=12)
     parser.add_argument("--tokens", type=int, default=32)
@@ -82,7 +94,9 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
         parser.error(f"--parts {', '.join(sorted(unknown))}: parts are {', '.join(PARTS)}")
     if args.model in names() and resolve(args.model) is None:
         parser.error(f"model {args.model} is not here yet: run `sago models get {args.model}` once")
-    args.stock_batches, args.growth_variants, args.growth_documents = BATCHES, VARIANTS, DOCUMENTS
+    if unknown := set(args.kinds) - set(sides.KINDS):
+        parser.error(f"--kinds {', '.join(sorted(unknown))}: kinds are {', '.join(sides.KINDS)}")
+    args.growth_variants, args.growth_documents = VARIANTS, DOCUMENTS
     if args.quick:
         args.documents, args.variants, args.tokens = 2, 2, 4
         args.repetitions = args.growth_repetitions = 1
@@ -129,7 +143,7 @@ class Bench:
 
     def main(self) -> None:
         """All signals against text only, against three passes, canonical prompts alone, controls."""
-        for kind in sides.KINDS:
+        for kind in self.args.kinds:
             name = f"main/{kind}"
             if self._left(name, self.args.repetitions):
                 best = self._best_batch(kind)
@@ -137,7 +151,7 @@ class Bench:
 
     def counts(self) -> None:
         """What is fed and saved, and whether the numbers are the plain path's: once, not timed."""
-        for kind in sides.KINDS:
+        for kind in self.args.kinds:
             if kind in self.store.found["counts"]:
                 continue
             say(f"counts, {kind}: ours, stock, plain path")
@@ -166,7 +180,7 @@ class Bench:
 
     def memory(self) -> None:
         """Peaks, each of a process of its own; stock at our batch size, a larger one takes more."""
-        for kind in sides.KINDS:
+        for kind in self.args.kinds:
             found = self.store.found["memory"].setdefault(kind, {})
             for side in ("stock", "ours"):
                 if side not in found:
@@ -183,7 +197,7 @@ class Bench:
     def growth(self) -> None:
         """Time against variants and documents; stock in the first repetition only."""
         args = self.args
-        for kind in sides.KINDS:
+        for kind in self.args.kinds:
             name = f"variants/{kind}"
             if self._left(name, args.growth_repetitions):
                 many = self._rendered(kind, args.growth_recipe, args.documents)
@@ -329,6 +343,8 @@ class Bench:
             times: Times = {}
             # There and back, so that a machine that grows slower favours neither side.
             for side, step in order if turn % 2 == 0 else order[::-1]:
+                if self.args.sides and side not in self.args.sides:
+                    continue
                 times[side] = _timed(step)
                 say(f"{name}, repetition {turn + 1} of {repetitions}: {side}: {times[side][0]:.1f} s")
             samples.append(times)

@@ -59,7 +59,7 @@ def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
             samples = found["samples"].get(f"main/{kind}") or []
             if name == SAME and samples and shown[1] not in samples[0]:
                 shown, ratio = RATIOS[STOCK]  # stock's best size is ours
-            if samples:
+            if samples and set(shown) <= set(samples[0]):
                 made.append(_row(name, kind, samples, shown, ratio, aims.get((name, kind))))
     for kind in KINDS:
         peaks = found["memory"].get(kind, {})
