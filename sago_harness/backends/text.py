@@ -25,8 +25,6 @@ class TextBackend(Backend):
         self.lm = lm
         # Over all bundles: a request that is paid for is sent once.
         self._texts: dict[str, str | None] = {}
-        # Its own bar would begin anew with every bundle.
-        self._quietable = "disable_tqdm" in inspect.signature(lm.generate_until).parameters
 
     @classmethod
     def accepts(cls, lm: Any) -> bool:
@@ -50,7 +48,9 @@ class TextBackend(Backend):
                 random.Random(wanted.seed).shuffle(part)
             if part:
                 instances = [_instance(keys[key], index) for index, key in enumerate(part)]
-                quiet = {"disable_tqdm": True} if self._quietable else {}
+                # Its own bar would begin anew with every bundle.
+                parameters = inspect.signature(self.lm.generate_until).parameters
+                quiet = {"disable_tqdm": True} if "disable_tqdm" in parameters else {}
                 answers = self.lm.generate_until(instances, **quiet)
                 texts.update(zip(part, map(_answer, answers), strict=True))
         for index, prompts in enumerate(documents):
