@@ -226,8 +226,9 @@ class _Window:
     def found(self) -> dict[tuple[int, int], Found]:
         """Return every prompt's results, those of equal requests shared."""
         found = {}
-        for step in ("generate", "force"):
-            self._progress(len(self.keys) - len(self.rows), step)
+        if shared := len(self.keys) - len(self.rows):
+            self._progress(shared, "generate")
+            self._progress(shared, "force")
         for place, key in self.keys.items():
             answer = self.rows[self._home[self._answers[key][0]], key]
             canonical = self.generated[self.keys[place[0], 0]]

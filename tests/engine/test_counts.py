@@ -93,7 +93,7 @@ def test_a_control_that_is_a_canonical_prompt_is_only_forced(no_guesses: None) -
     list(backend.run(documents, Wanted(), lambda _count, step: told.append(step)))
     same(plain(lm, documents), fast(lm, documents)[0])
     spent = backend.spent
-    assert told.count("generate") == 2
+    assert told.count("generate") == told.count("force") == 3
     assert spent.passes == before.passes + 1
     # The prompt's last token, and the other's canonical response but its last.
     assert spent.tokens == before.tokens + 1 + LIMIT - 1

@@ -161,7 +161,7 @@ def test_twice_the_same_to_the_last_digit() -> None:
 def test_a_window_of_documents_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     lm = lm_of(3)
     expected = plain(lm, bundle(GEN))
-    monkeypatch.setattr(path, "HELD_BUDGET", 4 * path.FORCED_TOKENS * len(WORDS))
+    monkeypatch.setattr(path, "HELD_BUDGET", {"cpu": 4 * path.FORCED_TOKENS * len(WORDS)})
     windows: list[Any] = []
     real = path._Window.phases
 
