@@ -6,7 +6,8 @@ An out-of-memory slice is halved and tried again; nothing is lost.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -51,11 +52,7 @@ def in_batches(
     while at < len(work):
         part = work[at : at + size]
         try:
-            # As the host does: inference mode would mark what the model keeps between calls.
-            with (
-                torch.no_grad(),
-                torch.autocast(device_type=device, dtype=autocast, enabled=autocast is not None),
-            ):
+            with without_gradients(device, autocast):
                 results.extend(call(part))
         except Exception as error:
             # Only memory is worth another try, and only while there is something to halve.
@@ -71,6 +68,23 @@ def in_batches(
             torch.cuda.empty_cache()
         log.warning("out of memory: going on with batches of %d", size)
     return results
+
+
+@contextmanager
+def without_gradients(device: str, autocast: torch.dtype | None) -> Iterator[None]:
+    """Run a model as the host does.
+
+    Inference mode would mark what the model keeps between calls.
+
+    Parameters
+    ----------
+    device : str
+        Device type.
+    autocast : dtype or None
+        The host's ``mixed_precision_dtype``.
+    """
+    with torch.no_grad(), torch.autocast(device, dtype=autocast, enabled=autocast is not None):
+        yield
 
 
 def out_of_memory(error: Exception) -> bool:

@@ -24,6 +24,11 @@ class NoBlocks(ValueError):
 _ATTENTION_NAMES = ("self_attn", "attn", "attention", "self_attention", "mixer")
 
 
+def text_config(config: Any) -> Any:
+    """Return the part of a model's configuration that its text model reads: mostly all of it."""
+    return config.get_text_config() if hasattr(config, "get_text_config") else config
+
+
 def find_blocks(model: torch.nn.Module) -> list[torch.nn.Module]:
     """Return the blocks of a transformer, in order.
 
@@ -37,12 +42,11 @@ def find_blocks(model: torch.nn.Module) -> list[torch.nn.Module]:
     """
     root: Any = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
     config = root.config
-    text_config = config.get_text_config() if hasattr(config, "get_text_config") else config
+    text = text_config(config)
     if getattr(config, "is_encoder_decoder", False) and hasattr(root, "get_encoder"):
         root = root.get_encoder()
     wanted = {
-        getattr(text_config, name, None)
-        for name in ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
+        getattr(text, name, None) for name in ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
     } - {None}
     for _, module in root.named_modules():
         # Outermost first: blocks may themselves hold lists (experts).

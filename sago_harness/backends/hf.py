@@ -23,6 +23,7 @@ from lm_eval.models.huggingface import HFLM
 from sago_harness.axes.confidence import FORCED_TOKENS
 from sago_harness.backends.base import Backend, Progress, Prompt, Response, Wanted
 from sago_harness.backends.batches import in_batches, out_of_memory
+from sago_harness.backends.blocks import text_config
 from sago_harness.backends.encode import Encoded, PromptEncoder, digest, draw_seed, request_key
 from sago_harness.backends.forced import Forced, divergence
 from sago_harness.backends.forward import ForcedPass
@@ -67,7 +68,6 @@ class HFBackend(Backend):
         self._encoder = PromptEncoder(lm)
         self._generator = Generator(lm, self._inner(), self._encoder)
         self._forced = ForcedPass(lm, self._inner(), self.padding_side)
-        self._probed: str | None = None
 
     @classmethod
     def accepts(cls, lm: Any) -> bool:
@@ -153,14 +153,10 @@ class HFBackend(Backend):
         reason = "no token to generate" if limit < 1 else reason_against(self.lm, self._inner(), gen_kwargs)
         if reason:
             return reason
-        if self._probed is None:
+        if getattr(self.lm, "sago_probed", None) is None:
             # Once a model: the next bundle, or task, need not ask again.
-            probed = getattr(self.lm, "sago_probed", None)
-            if probed is None:
-                probed = reason_against_passes(self.lm, self._passes, self._vocabulary())
-                self.lm.sago_probed = probed
-            self._probed = probed
-        return self._probed
+            self.lm.sago_probed = reason_against_passes(self.lm, self._passes, self._vocabulary())
+        return str(self.lm.sago_probed)
 
     def _passes(self) -> RaggedPass:
         return RaggedPass(self.lm.model, self._inner(), self.lm.device)
@@ -352,5 +348,5 @@ class HFBackend(Backend):
 
     def _vocabulary(self) -> int:
         config = self.model.config
-        text = config.get_text_config() if hasattr(config, "get_text_config") else config
+        text = text_config(config)
         return int(getattr(text, "vocab_size", len(self.lm.tokenizer)))

@@ -12,7 +12,7 @@ from typing import Any
 
 from transformers import GenerationConfig
 
-from sago_harness.backends.blocks import NoBlocks, attention_of, find_blocks
+from sago_harness.backends.blocks import NoBlocks, attention_of, find_blocks, text_config
 
 #: Settings of a model's generation defaults, or of a request, that greedy decoding does not read.
 _HARMLESS = frozenset(
@@ -85,7 +85,7 @@ def _generation(inner: Any, gen_kwargs: Mapping[str, Any]) -> str:
 
 def _architecture(inner: Any) -> str:
     config = inner.config
-    text = config.get_text_config() if hasattr(config, "get_text_config") else config
+    text = text_config(config)
     if getattr(text, "_attn_implementation", None) != "sdpa":
         return f"attention {getattr(text, '_attn_implementation', None)!r} (sdpa is needed)"
     kinds = {kind for kind in getattr(text, "layer_types", None) or () if kind != "full_attention"}

@@ -19,7 +19,7 @@ from lm_eval.models.huggingface import HFLM
 
 from sago_harness.axes.confidence import FORCED_TOKENS
 from sago_harness.backends.base import Progress, Prompt, Spent, Wanted
-from sago_harness.backends.batches import out_of_memory
+from sago_harness.backends.batches import out_of_memory, without_gradients
 from sago_harness.backends.encode import Encoded, PromptEncoder, request_key
 from sago_harness.backends.generate import Generated, Generator
 from sago_harness.engine.ragged import RaggedPass
@@ -108,7 +108,6 @@ class FastPath:
         return found
 
     def _phase(self, rows: Sequence[Row], window: _Window, room: Room, wanted: Wanted) -> None:
-        dtype = self._lm.mixed_precision_dtype
         while rows:
             slots = Slots(min(room.rows, len(rows)), window.columns)
             room = replace(room, rows=slots.count)
@@ -117,10 +116,7 @@ class FastPath:
                 self._spent, window.ended, window.keep, window.penalty,
             )  # fmt: skip
             try:
-                with (
-                    torch.no_grad(),
-                    torch.autocast(self._lm.device.type, dtype=dtype, enabled=dtype is not None),
-                ):
+                with without_gradients(self._lm.device.type, self._lm.mixed_precision_dtype):
                     schedule.run()
                 return
             except Exception as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from sago_harness.backends.batches import out_of_memory
+from sago_harness.backends.batches import out_of_memory, without_gradients
 from sago_harness.engine.ragged import Piece, RaggedPass
 from sago_harness.engine.slots import Slots
 
@@ -46,7 +46,7 @@ def reason_against_passes(lm: Any, make: Callable[[], RaggedPass], vocabulary: i
     half = TOKENS // 2
     dtype = lm.mixed_precision_dtype
     try:
-        with torch.no_grad(), torch.autocast(lm.device.type, dtype=dtype, enabled=dtype is not None):
+        with without_gradients(lm.device.type, dtype):
             tokens = torch.tensor([list(ids)], device=lm.device)
             whole = lm.model(input_ids=tokens, attention_mask=torch.ones_like(tokens)).logits[0].float()
             passes = make()

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from sago_harness.backends.blocks import Pool, collecting
+from sago_harness.backends.blocks import Pool, collecting, text_config
 from sago_harness.backends.compat import cache_argument
 from sago_harness.engine.attention import NO_MASK, Attended, CannotAttend, Group, attending
 from sago_harness.engine.slots import Slots
@@ -100,7 +100,7 @@ class RaggedPass:
         self._head = inner.get_output_embeddings()
         self._device = device
         config = inner.config
-        text = config.get_text_config() if hasattr(config, "get_text_config") else config
+        text = text_config(config)
         self._configs = [config] if text is config else [config, text]
         self._cache_name = cache_argument(inner)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from sago_harness.backends.blocks import text_config
+
 #: Bytes of float32 logits that one pass may make.
 _LOGITS = {"cpu": 64 * 2**20, "other": 1024 * 2**20}
 
@@ -84,7 +86,7 @@ def _rows_that_fit(lm: Any, columns: int) -> int:
 def _bytes_a_token(model: Any) -> int:
     """Keys and values of one token in all layers."""
     config = model.config
-    text = config.get_text_config() if hasattr(config, "get_text_config") else config
+    text = text_config(config)
     heads = getattr(text, "num_attention_heads", 1)
     width = getattr(text, "head_dim", None) or text.hidden_size // heads
     key_heads = getattr(text, "num_key_value_heads", None) or heads
