@@ -7,6 +7,7 @@ over all documents at once (``record.py``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,9 +17,15 @@ import numpy.typing as npt
 from sago_harness.axes import MEASURES
 from sago_harness.axes.activation import layer_angles
 from sago_harness.axes.base import Context, Measure
+from sago_harness.axes.measures import Ent, Forced, Prob
 from sago_harness.axes.script import is_valid_unicode
 from sago_harness.data import Response
 from sago_harness.jsonsafe import json_safe
+
+#: Half of what a score looks at: a ranking that turns round there hangs on the responses' length.
+FIRST_TOKENS = 16
+
+_FIRST: dict[str, Forced] = {"x_prob": Prob(FIRST_TOKENS), "x_ent": Ent(FIRST_TOKENS)}
 
 
 def unsent(reason: str) -> dict[str, Any]:
@@ -106,12 +113,19 @@ def _numbers(measures: Sequence[Measure], canonical: Response, response: Respons
         },
         "flags": list(response.flags),
         "text_reason": response.reasons.get("text", ""),
+        "first": {name: _first(measure, canonical, response) for name, measure in _FIRST.items()},
     }
     if response.hidden is not None and canonical.hidden is not None:
         angles = layer_angles(response.hidden, canonical.hidden)
         numbers["layers"] = [float(f"{angle:.7g}") for angle in angles]
     clean: dict[str, Any] = json_safe(numbers)
     return clean
+
+
+def _first(measure: Forced, canonical: Response, response: Response) -> float | None:
+    """Return the distance over the first tokens alone, None where it is unscored."""
+    value = measure.distances([(canonical, response)], Context())[0].value
+    return value if math.isfinite(value) else None
 
 
 def _summed(values: npt.NDArray[np.float32] | None) -> float | None:

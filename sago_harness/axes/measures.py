@@ -110,12 +110,17 @@ class Act(Measure):
         return scored
 
 
-class _Forced(Measure):
+class Forced(Measure):
+    """What confidence measures have in common; ``tokens`` = how many forced tokens are looked at."""
+
     axis = "confidence"
     requires = ("forced",)
     symmetric = True
     reference = "1 - min(p, q) / max(p, q), averaged over tokens; the same for entropies"
     field: ClassVar[str]
+
+    def __init__(self, tokens: int = FORCED_TOKENS) -> None:
+        self.tokens = tokens
 
     def distances(self, pairs: Sequence[tuple[Response, Response]], context: Context) -> list[Scored]:
         """See :class:`Measure`."""
@@ -126,7 +131,7 @@ class _Forced(Measure):
             if reason or a is None or b is None:
                 scored.append(Scored(_NAN, reason or "no_logprobs"))
                 continue
-            value = relative_change(a, b)
+            value = relative_change(a, b, self.tokens)
             scored.append(Scored(value, "" if math.isfinite(value) else "nan_logits", raw=self.raw(a, b)))
         return scored
 
@@ -135,7 +140,7 @@ class _Forced(Measure):
         raise NotImplementedError
 
 
-class Prob(_Forced):
+class Prob(Forced):
     """Relative change of each forced token's probability."""
 
     name = "x_prob"
@@ -146,7 +151,7 @@ class Prob(_Forced):
         return float(np.sum(values, dtype=np.float64) - np.sum(canonical, dtype=np.float64))
 
 
-class Ent(_Forced):
+class Ent(Forced):
     """Change of the full-vocabulary entropy at each forced token."""
 
     name = "x_ent"

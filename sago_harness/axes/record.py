@@ -24,7 +24,7 @@ from sago_harness.axes.script import is_empty
 from sago_harness.data import Response
 from sago_harness.jsonsafe import json_safe
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 
 Record = dict[str, Any]
 

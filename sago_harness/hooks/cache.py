@@ -30,7 +30,7 @@ from sago_harness.logs import warn_once
 log = logging.getLogger(__name__)
 
 #: Raised when texts, signals or numbers change in a way that no measure's version tells.
-ANSWERS = 1
+ANSWERS = 2
 
 #: Reasons that may be gone the next time; under any other, a signal is missing for good.
 PASSING = frozenset({"no_response"})

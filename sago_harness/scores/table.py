@@ -15,6 +15,7 @@ from sago_harness.axes import MEASURES
 from sago_harness.errors import SagoError
 from sago_harness.scores.composite import TaskScores, task_scores
 from sago_harness.scores.document import document_metrics
+from sago_harness.scores.versions import migrated
 from sago_harness.variants.base import OTHER_FAMILIES
 
 Row = dict[str, Any]
@@ -42,46 +43,89 @@ _PLAIN = (
     "correct",
     "signature",
 )
-_NESTED = ("distances", "reasons", "raw", "tokens", "signals", "families", "measures", "model", "rejects")
+_NESTED = ("reasons", "signals", "families", "measures", "model", "rejects")
+
+#: Nested numbers that stand in columns of their own, ``<part>_<name>``: statistics read millions of them.
+_SPREAD: dict[str, tuple[str, ...]] = {
+    "raw": ("x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "mirroring"),
+    "first": ("x_prob", "x_ent"),
+    "tokens": ("prompt", "response", "forced"),
+}
 
 
-def read_samples(path: Path) -> list[Row]:
+def read_samples(path: Path, damaged: list[str] | None = None) -> list[Row]:
     """Return the records of a samples file of the host, responses joined in.
 
     Parameters
     ----------
     path : Path
         ``samples_<task>_<time>.jsonl``.
+    damaged : list of str, optional
+        Takes what is wrong with lines that cannot be read, which are left out then.
 
     Returns
     -------
     list of dict
-        One a response; empty for a task that is not ours.
+        One a response; of the first filter where the task has several
+        (:func:`read_filters`); empty for a task that is not ours.
 
     Raises
     ------
     SagoError
-        Names the file and line that cannot be read.
+        Names the file and line that cannot be read, if ``damaged`` is not given.
     """
-    rows: list[Row] = []
+    return next(iter(read_filters(path, damaged).values()), [])
+
+
+def read_filters(path: Path, damaged: list[str] | None = None) -> dict[str, list[Row]]:
+    """Return the records of a samples file, filter by filter; those of other projects are left out.
+
+    Parameters
+    ----------
+    path, damaged
+        As of :func:`read_samples`.
+
+    Returns
+    -------
+    dict of str to list of dict
+        Filter -> records, in the order in which the filters stand in the file.
+    """
+    found: dict[str, list[Row]] = {}
     try:
         # Bytes that are no UTF-8 must name their line, so lines are decoded one by one.
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
+                where = f"{path} line {number}"
                 try:
-                    sample = json.loads(line.decode("utf-8"))
-                    filtered, responses = sample["filtered_resps"], sample["resps"]
-                    if not all(isinstance(t, str) and t.startswith('{"record":') for t in filtered):
-                        return []
-                    rows += [
-                        {**json.loads(text), "response": said[0]}
-                        for text, said in zip(filtered, responses, strict=True)
-                    ]
-                except (ValueError, KeyError, TypeError, IndexError) as error:
-                    raise SagoError(f"{path} line {number} is no sample of lm-eval: {error}") from error
+                    try:
+                        name, rows = _records(line, where)
+                    except (ValueError, KeyError, TypeError, IndexError) as error:
+                        if isinstance(error, SagoError):
+                            raise
+                        raise SagoError(f"{where} is no sample of lm-eval: {error}") from error
+                except SagoError as error:
+                    if damaged is None:
+                        raise
+                    damaged.append(str(error))
+                    continue
+                if rows:
+                    found.setdefault(name, []).extend(rows)
     except OSError as error:
         raise SagoError(f"{path} cannot be read: {error.strerror}") from error
-    return rows
+    return found
+
+
+def _records(line: bytes, where: str) -> tuple[str, list[Row]]:
+    """Return the filter of one sample and its records, none where they are not ours."""
+    sample = json.loads(line.decode("utf-8"))
+    filtered, responses = sample["filtered_resps"], sample["resps"]
+    if not all(isinstance(t, str) and t.startswith('{"record":') for t in filtered):
+        return "", []
+    rows = [
+        migrated({**json.loads(text), "response": said[0]}, where)
+        for text, said in zip(filtered, responses, strict=True)
+    ]
+    return str(sample.get("filter", "none")), rows
 
 
 def write_parquet(rows: Sequence[Row], path: Path) -> None:
@@ -105,9 +149,12 @@ def write_parquet(rows: Sequence[Row], path: Path) -> None:
     table["layers"] = pa.array([row.get("layers") for row in rows], pa.list_(pa.float64()))
     for name in measures:
         table[name] = pa.array([row["distances"].get(name) for row in rows], pa.float64())
+    for part, names in _SPREAD.items():
+        kind = pa.int32() if part == "tokens" else pa.float64()
+        for name in names:
+            table[f"{part}_{name}"] = pa.array([(row.get(part) or {}).get(name) for row in rows], kind)
     for name in _NESTED:
-        if name != "distances":
-            table[name] = [None if row.get(name) is None else json.dumps(row[name]) for row in rows]
+        table[name] = [None if row.get(name) is None else json.dumps(row[name]) for row in rows]
     for name, kind in (("strength", pa.float64()), ("prompt_change", pa.float64()), ("correct", pa.int8())):
         table[name] = pa.array(table[name], kind)
     for name in ("record", "repeat"):
@@ -143,9 +190,15 @@ def read_parquet(path: Path) -> list[Row]:
         row: Row = {name: entry[name] for name in (*_PLAIN, "response", "flags", "layers") if name in entry}
         row["distances"] = {name: entry.get(name) for name in measures}
         for name in _NESTED:
-            if name != "distances":
-                row[name] = None if entry.get(name) is None else json.loads(entry[name])
-        rows.append(row)
+            row[name] = None if entry.get(name) is None else json.loads(entry[name])
+        for part, names in _SPREAD.items():
+            if part in entry:
+                # As the first version kept them.
+                row[part] = None if entry[part] is None else json.loads(entry[part])
+            else:
+                known = {name: entry.get(f"{part}_{name}") for name in names}
+                row[part] = {name: value for name, value in known.items() if value is not None}
+        rows.append(migrated(row, path))
     return rows
 
 

@@ -1,0 +1,181 @@
+"""Random draws that can be made again, and p-values from them.
+
+Documents are the unit: what is drawn, or flipped, is a whole document. All models of a data set
+share the draws, so that their comparison is paired.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sago_harness.stats.table import Doubles
+
+Singles = npt.NDArray[np.float32]
+
+#: Up to this many documents all sign patterns are taken, not a sample of them.
+ENUMERATED = 13
+
+#: The draw, counted from the most extreme one, at which the tail beyond the draws is anchored.
+ANCHOR = 10
+
+#: A difference below this share of its scale is none: 0.1 + 0.2 against 0.3.
+TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What every result depends on beside the data; printed with it.
+
+    Attributes
+    ----------
+    level : float
+        Error rate of tests and, as 1 - level, of intervals.
+    correction : {"holm", "bh"}
+        Holm holds the chance of any false finding, Benjamini-Hochberg the share of false ones.
+    resamples : int
+        Random draws of each test.
+    seed : int
+    epsilon : float
+        Instability, as a share of chance, that is not worth a finding.
+    control : str
+        Model that the others are compared with, in place of all pairs; "" = all pairs.
+    scheme : str
+        How variants become a score (:mod:`sago_harness.stats.schemes`).
+    """
+
+    level: float = 0.05
+    correction: str = "holm"
+    resamples: int = 9999
+    seed: int = 0
+    epsilon: float = 0.05
+    control: str = ""
+    scheme: str = "sago"
+
+
+def generator(seed: int, *keys: object) -> np.random.Generator:
+    """Return a generator for one purpose: the same wherever and in whatever order it is asked for.
+
+    Examples
+    --------
+    >>> generator(0, "pairs", "gsm8k").integers(100) == generator(0, "pairs", "gsm8k").integers(100)
+    True
+    """
+    digest = hashlib.sha256(repr((seed, *map(str, keys))).encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
+
+
+def document_weights(documents: int, resamples: int, rng: np.random.Generator) -> Singles:
+    """Return how often each document is drawn, with replacement, in each bootstrap sample.
+
+    Returns
+    -------
+    ndarray of shape (B, D), float32
+        Rows sum to D.
+
+    Examples
+    --------
+    >>> document_weights(4, 2, np.random.default_rng(0)).sum(axis=1).tolist()
+    [4.0, 4.0]
+    """
+    drawn = rng.integers(documents, size=(resamples, documents))
+    drawn += documents * np.arange(resamples)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=resamples * documents)
+    return counts.reshape(resamples, documents).astype(np.float32)
+
+
+def sign_flips(documents: int, resamples: int, rng: np.random.Generator) -> Singles:
+    """Return patterns of +1 and -1; all of them, the unflipped one first, where they are few.
+
+    Returns
+    -------
+    ndarray of shape (B, D), float32
+        B = 2^D up to :data:`ENUMERATED` documents where that is at most ``resamples``, else
+        ``resamples`` drawn at random, the unflipped pattern not among them by design.
+
+    Examples
+    --------
+    >>> sign_flips(2, 99, np.random.default_rng(0)).tolist()
+    [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]
+    """
+    if enumerated(documents, resamples):
+        return np.array(list(itertools.product((1.0, -1.0), repeat=documents)), dtype=np.float32)
+    bits = rng.integers(2, size=(resamples, documents), dtype=np.int8)
+    return (2 * bits - 1).astype(np.float32)
+
+
+def enumerated(documents: int, resamples: int) -> bool:
+    """Say whether all sign patterns of so many documents are taken.
+
+    Examples
+    --------
+    >>> enumerated(5, 9999), enumerated(40, 9999)
+    (True, False)
+    """
+    return documents <= ENUMERATED and 2**documents <= resamples + 1
+
+
+def smallest_pvalue(documents: int, resamples: int, *, two_sided: bool = True) -> float:
+    """Return the smallest p that a sign-flip test of so many documents can give.
+
+    Examples
+    --------
+    >>> smallest_pvalue(5, 9999)
+    0.0625
+    """
+    if enumerated(documents, resamples):
+        return min(1.0, (2.0 if two_sided else 1.0) / 2**documents)
+    return 0.0
+
+
+def exceedance(observed: Doubles, drawn: npt.NDArray[np.floating], *, exact: bool, df: Doubles) -> Doubles:
+    """Return upper p-values of observed statistics among their draws under the null hypothesis.
+
+    p = (1 + draws at least as large) / (1 + draws), or the plain share where all patterns were
+    taken. So many draws cannot tell a p-value under 1 / (1 + draws), which is too coarse for a
+    correction over thousands of tests. Where fewer than :data:`ANCHOR` draws reach the observed
+    value, p falls on from the ANCHOR-th largest draw as the tail of Student's t does:
+    ANCHOR / (1 + draws) * P(t > observed) / P(t > that draw), never above the plain count's.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (K,)
+        Studentised; NaN gives NaN.
+    drawn : ndarray of shape (B, K)
+    exact : bool
+        All sign patterns were taken, the observed one among them.
+    df : ndarray of shape (K,)
+        Degrees of freedom of the tail.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+
+    Examples
+    --------
+    >>> draws = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> exceedance(np.array([2.0]), draws, exact=True, df=np.array([9.0])).tolist()
+    [0.5]
+    """
+    from scipy import stats
+
+    draws = len(drawn)
+    slack = TIE * np.maximum(1.0, np.abs(observed))
+    reached = np.sum(drawn >= (observed - slack)[None, :], axis=0)
+    if exact:
+        p = reached / draws
+    else:
+        p = (1.0 + reached) / (1.0 + draws)
+        far = reached < ANCHOR
+        if draws > 10 * ANCHOR and far.any():
+            at = np.partition(drawn[:, far], draws - ANCHOR, axis=0)[draws - ANCHOR].astype(np.float64)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = stats.t.logsf(observed[far], df[far]) - stats.t.logsf(at, df[far])
+            beyond = ANCHOR / (1.0 + draws) * np.exp(np.minimum(ratio, 0.0))
+            # A draw of no spread has no tail to go on with.
+            p[far] = np.where((at > 0.0) & np.isfinite(beyond), np.minimum(p[far], beyond), p[far])
+    return np.where(np.isfinite(observed), p, np.nan)

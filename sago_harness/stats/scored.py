@@ -1,0 +1,132 @@
+"""A data set after reduction: small enough to keep, and all that most statistics look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sago_harness.scores.composite import stock_documents
+from sago_harness.stats.quantities import Quantity, mean_quantity, quantities
+from sago_harness.stats.reduce import MeasureValues, reduce_task
+from sago_harness.stats.table import Doubles, Flags, TaskTable
+
+#: Above this share of stock answers a model is left out of ranks.
+STOCK_LIMIT = 0.1
+
+
+@dataclass(frozen=True)
+class ScoredTask:
+    """One data set of a study.
+
+    Attributes
+    ----------
+    task : str
+    models : tuple of str
+        M names.
+    documents : tuple of str
+        D ids.
+    reduced : dict of str to MeasureValues
+        Every measure that is part of a score.
+    quantities : dict of str to Quantity
+        Measures, axes and composites, over the documents of each model.
+    beside : dict of str to Quantity
+        ``acc``, ``acc_mean``, ``acc_worst``, ``flip``: what stands beside the scores.
+    stock : ndarray of shape (M,)
+        Share of documents with a stock answer; NaN where responses are unknown.
+    stock_of : ndarray of shape (M, D)
+        The documents themselves.
+    health : dict of str to ndarray of shape (M,)
+        Share of documents whose canonical response is ``empty``, ``short`` ...
+    tokens : ndarray of shape (M,)
+        Mean length of canonical responses.
+    scored : ndarray of shape (M,)
+        Documents of which every measure that this model can give is scored.
+    mixed : tuple of bool
+        Models read with ``allow_mixed``.
+    """
+
+    task: str
+    models: tuple[str, ...]
+    documents: tuple[str, ...]
+    reduced: Mapping[str, MeasureValues]
+    quantities: Mapping[str, Quantity]
+    beside: Mapping[str, Quantity] = field(default_factory=dict)
+    stock: Doubles = field(default_factory=lambda: np.zeros(0))
+    stock_of: Flags = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    health: Mapping[str, Doubles] = field(default_factory=dict)
+    tokens: Doubles = field(default_factory=lambda: np.zeros(0))
+    scored: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    mixed: Sequence[bool] = ()
+
+    @property
+    def ranked(self) -> Flags:
+        """Return which models may be ranked, of shape (M,): not those that give stock answers."""
+        return ~(self.stock > STOCK_LIMIT)
+
+    def of(self, keep: Flags) -> dict[str, Quantity]:
+        """Return the quantities over some documents alone; ``keep`` of shape (D,) or (M, D)."""
+        return quantities(self.reduced, keep)
+
+
+def score_task(table: TaskTable) -> ScoredTask:
+    """Reduce a data set and form all its scores."""
+    reduced = reduce_task(table)
+    shape = table.shape[:2]
+    complete = np.ones(shape, dtype=bool)
+    for values in reduced.values():
+        if values.measure != "x_mr":
+            known = np.isfinite(values.squares())
+            # What a model can never give does not count against its documents.
+            complete &= known | ~known.any(axis=1)[:, None]
+    stock_of = np.zeros(shape, dtype=bool)
+    stock = np.full(shape[0], np.nan)
+    if table.responses is not None:
+        for m, responses in enumerate(table.responses):
+            stock_of[m] = stock_documents(list(responses))
+            known = np.array([response is not None for response in responses], dtype=bool)
+            stock[m] = stock_of[m][known].mean() if known.any() else np.nan
+    return ScoredTask(
+        table.task,
+        table.models,
+        table.documents,
+        reduced,
+        quantities(reduced),
+        _beside(table),
+        stock,
+        stock_of,
+        {name: values.mean(axis=1) for name, values in table.flags.items()},
+        _mean(table.tokens) if table.tokens is not None else np.full(shape[0], np.nan),
+        complete.sum(axis=1) if reduced else np.zeros(shape[0], dtype=np.intp),
+        table.mixed,
+    )
+
+
+def _beside(table: TaskTable) -> dict[str, Quantity]:
+    found = {}
+    inside = table.operator_of >= 0
+    if table.correct is not None:
+        correct = table.correct
+        variants = np.where(inside, correct[:, :, 1:], np.nan)
+        known = np.isfinite(variants)
+        some = known.any(axis=2)
+        worst = np.where(some, np.where(known, variants, np.inf).min(axis=2, initial=np.inf), np.nan)
+        for name, values in (("acc", correct[:, :, 0]), ("acc_mean", _mean(variants)), ("acc_worst", worst)):
+            if np.isfinite(values).any():
+                found[name] = mean_quantity(name, values, "beside", higher=True)
+    if "flip" in table.distances:
+        flips = _mean(np.where(inside, table.distances["flip"], np.nan))
+        if np.isfinite(flips).any():
+            found["flip"] = mean_quantity("flip", flips, "beside")
+    return found
+
+
+def _mean(values: Doubles) -> Doubles:
+    """Return the mean over the last axis of what is known; NaN for nothing."""
+    known = np.isfinite(values)
+    count = known.sum(axis=-1)
+    return np.divide(
+        np.where(known, values, 0.0).sum(axis=-1), count, out=np.full(count.shape, np.nan), where=count > 0
+    )
