@@ -69,7 +69,8 @@ def standard_error(influence: Doubles, counts: npt.ArrayLike, values: Doubles) -
     n = np.asarray(counts, dtype=np.float64)
     known = (n >= 2) & np.isfinite(values)
     scale = np.divide(n, n - 1.0, out=np.full(n.shape, np.nan), where=known)
-    return np.sqrt(scale * np.square(influence).sum(axis=-1))
+    error: Doubles = np.sqrt(scale * np.square(influence).sum(axis=-1))
+    return error
 
 
 def quantities(reduced: Mapping[str, MeasureValues], keep: Flags | None = None) -> dict[str, Quantity]:

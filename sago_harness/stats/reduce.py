@@ -88,7 +88,8 @@ class MeasureValues:
         families = np.eye(len(self.needed))[self.family_of[keep]]
         if not keep.any() or not self.counts.size:
             return np.zeros(len(self.needed), dtype=np.intp)
-        return (self.counts[:, :, keep] @ families).max(axis=(0, 1)).astype(np.intp)
+        most: npt.NDArray[np.intp] = (self.counts[:, :, keep] @ families).max(axis=(0, 1)).astype(np.intp)
+        return most
 
     def of_documents(self, keep: Flags) -> MeasureValues:
         """Return the values of some documents alone; ``keep`` of shape (D,)."""
@@ -148,7 +149,7 @@ def common_variants(scored: Flags, enters: Flags) -> Flags:
     [[True, False]]
     """
     everyone: Flags = np.all(scored | ~enters[:, :, None], axis=0)
-    return everyone & enters.any(axis=0)[:, None]
+    return everyone & (enters.sum(axis=0) > 0)[:, None]
 
 
 def _reduced(table: TaskTable, name: str, axis: str, values: Doubles) -> MeasureValues:
@@ -158,10 +159,10 @@ def _reduced(table: TaskTable, name: str, axis: str, values: Doubles) -> Measure
     onehot[np.flatnonzero(inside), place[inside]] = 1.0
     required = required_counts(table.families)
     needed = np.array([required.get(family, 0) for family in table.families], dtype=np.intp)
-    scored = np.isfinite(values) & inside
+    scored: Flags = np.isfinite(values) & inside
     families = np.eye(len(needed))[family_of] if len(family_of) else np.zeros((0, len(needed)))
     if name == MIRRORING:
-        enters = scored.any(axis=2)
+        enters: Flags = scored.sum(axis=2) > 0
     else:
         enters = np.all((scored.astype(np.float64) @ onehot) @ families >= needed, axis=2)
     common = common_variants(scored, enters)
@@ -189,4 +190,5 @@ def _mean_square(values: Doubles | None, table: TaskTable) -> Doubles:
 
 def _divided(sums: Doubles, counts: Doubles) -> Doubles:
     """Return sums / counts, NaN where there is nothing to divide by."""
-    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    value: Doubles = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return value

@@ -75,19 +75,19 @@ def score_task(table: TaskTable) -> ScoredTask:
     """Reduce a data set and form all its scores."""
     reduced = reduce_task(table)
     shape = table.shape[:2]
-    complete = np.ones(shape, dtype=bool)
+    complete: Flags = np.ones(shape, dtype=bool)
     for values in reduced.values():
         if values.measure != "x_mr":
-            known = np.isfinite(values.squares())
+            known: Flags = np.isfinite(values.squares())
             # What a model can never give does not count against its documents.
-            complete &= known | ~known.any(axis=1)[:, None]
+            complete &= known | (known.sum(axis=1) == 0)[:, None]
     stock_of = np.zeros(shape, dtype=bool)
     stock = np.full(shape[0], np.nan)
     if table.responses is not None:
         for m, responses in enumerate(table.responses):
             stock_of[m] = stock_documents(list(responses))
-            known = np.array([response is not None for response in responses], dtype=bool)
-            stock[m] = stock_of[m][known].mean() if known.any() else np.nan
+            given = np.array([response is not None for response in responses], dtype=bool)
+            stock[m] = stock_of[m][given].mean() if given.any() else np.nan
     return ScoredTask(
         table.task,
         table.models,
@@ -127,6 +127,7 @@ def _mean(values: Doubles) -> Doubles:
     """Return the mean over the last axis of what is known; NaN for nothing."""
     known = np.isfinite(values)
     count = known.sum(axis=-1)
-    return np.divide(
+    mean: Doubles = np.divide(
         np.where(known, values, 0.0).sum(axis=-1), count, out=np.full(count.shape, np.nan), where=count > 0
     )
+    return mean

@@ -141,7 +141,7 @@ class TaskTable:
         """
         blocks = ("distances", "raw", "first")
         if keep.ndim == 2:
-            blank = {
+            blank: dict[str, Any] = {
                 n: {k: np.where(keep[None], a, np.nan) for k, a in getattr(self, n).items()} for n in blocks
             }
             return replace(self, **blank)
