@@ -149,7 +149,8 @@ def common_variants(scored: Flags, enters: Flags) -> Flags:
     [[True, False]]
     """
     everyone: Flags = np.all(scored | ~enters[:, :, None], axis=0)
-    return everyone & (enters.sum(axis=0) > 0)[:, None]
+    found: Flags = everyone & (enters.sum(axis=0) > 0)[:, None]
+    return found
 
 
 def _reduced(table: TaskTable, name: str, axis: str, values: Doubles) -> MeasureValues:
