@@ -1,0 +1,272 @@
+"""Do data sets order the models alike? Concordance of rankings over a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sago_harness.stats.grid import Grid
+from sago_harness.stats.table import Doubles, Flags
+
+#: Under so many models, or rows, rankings can agree by luck alone: nothing is said.
+LEAST_MODELS = 4
+
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class AgreementResult:
+    """Agreement of Q rankings of the M models that have a value in every row.
+
+    Attributes
+    ----------
+    name, unit : str
+        Of the grid.
+    models : tuple of str
+        The M models compared.
+    rows : tuple of str
+        The Q rows compared.
+    left_out : tuple of str
+        Models without a value in some row.
+    empty_rows : tuple of str
+        Rows without a value for any model.
+    kendall_w : float
+        Concordance in [0, 1]: 1 = the same order everywhere; corrected for ties.
+    statistic : float
+        Friedman chi2 = Q (M - 1) W.
+    pvalue : float
+        Of chi2 with M - 1 degrees of freedom: no agreement at all. Approximate with few rows.
+    mean_ranks : ndarray of shape (M,)
+        1 = best.
+    nemenyi : ndarray of shape (M, M)
+        Two-sided p of each difference of mean ranks, all pairs at once; 1 on the diagonal.
+    groups : tuple of tuple of str
+        Largest sets of models that Nemenyi's test does not tell apart, best first.
+    critical_difference : float
+        Difference of mean ranks from which on it does.
+    level : float
+    tau : ndarray of shape (Q, Q)
+        Kendall's tau-b between rows; NaN where all models tie in one of them.
+    mean_tau, lowest_tau : float
+        Over pairs of rows.
+    lowest_rows : tuple of str
+        The two rows of ``lowest_tau``.
+    changed, pairs : int
+        Pairs of models that some row orders one way and another row the other way, out of so many.
+        A tie is no order.
+    reason : str
+        Why numbers are NaN, "" where they are not.
+    """
+
+    name: str
+    unit: str
+    models: tuple[str, ...]
+    rows: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    empty_rows: tuple[str, ...] = ()
+    kendall_w: float = float("nan")
+    statistic: float = float("nan")
+    pvalue: float = float("nan")
+    mean_ranks: Doubles = field(default_factory=lambda: np.zeros(0))
+    nemenyi: Doubles = field(default_factory=lambda: np.zeros((0, 0)))
+    groups: tuple[tuple[str, ...], ...] = ()
+    critical_difference: float = float("nan")
+    level: float = 0.05
+    tau: Doubles = field(default_factory=lambda: np.zeros((0, 0)))
+    mean_tau: float = float("nan")
+    lowest_tau: float = float("nan")
+    lowest_rows: tuple[str, ...] = ()
+    changed: int = 0
+    pairs: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        counts = f"{self.name}: {len(self.models)} models on {_counted(len(self.rows), self.unit)}"
+        if self.left_out:
+            counts += f" (without {', '.join(self.left_out)})"
+        if self.reason:
+            return f"{counts}: {self.reason}"
+        return (
+            f"{counts}: Kendall W {self.kendall_w:.3f} (Friedman {self.statistic:.2f}, p {self.pvalue:.2g}), "
+            f"mean tau {_told(self.mean_tau)}, lowest {_told(self.lowest_tau)}, "
+            f"{self.changed} of {self.pairs} pairs of models change order somewhere"
+        )
+
+
+def agreement(grid: Grid, level: float = 0.05) -> AgreementResult:
+    """Compare the rankings of a grid's rows.
+
+    Kendall W = chi2 / (Q (M - 1)) with Friedman's statistic corrected for ties; Nemenyi's p from
+    the studentised range of M independent ranks; Kendall's tau-b for each pair of rows.
+
+    Parameters
+    ----------
+    grid : Grid
+        A model without a value in some row is left out and named, since its ranks there are
+        unknown; a row without any value likewise.
+    level : float
+        Of the groups.
+
+    Returns
+    -------
+    AgreementResult
+        Blank, with a reason, for one row, for under 4 models, or if all models tie in every row.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 3.0], [2.0, 1.0, 3.0, 4.0]])
+    >>> result = agreement(Grid("sago", ("p", "q", "r"), ("a", "b", "c", "d"), values))
+    >>> print(result)
+    sago: 4 models on 3 data sets: Kendall W 0.822 (Friedman 7.40, p 0.06), mean tau 0.56, lowest 0.33, 2 of 6 pairs of models change order somewhere
+    >>> result.groups
+    (('d', 'c', 'b', 'a'),)
+    """  # noqa: E501
+    known = np.isfinite(grid.values)
+    filled = known.any(axis=1)
+    whole = known[filled].all(axis=0) & filled.any()
+    rows, models = _chosen(grid.rows, filled), _chosen(grid.models, whole)
+    left_out, empty = _chosen(grid.models, ~whole), _chosen(grid.rows, ~filled)
+    values = _steady(grid.values[filled][:, whole])
+    q, m = values.shape
+    reason = ""
+    if q < 2:
+        reason = f"{'one' if q else 'no'} {grid.unit}: rankings can agree only over two or more"
+    elif m < LEAST_MODELS:
+        missing = f" ({len(left_out)} left out)" if left_out else ""
+        reason = f"{m} models{missing}: agreement is not told under {LEAST_MODELS}"
+    elif np.all(values == values[:, :1]):
+        reason = f"all models tie in every {grid.unit}"
+    if reason:
+        return AgreementResult(
+            grid.name, grid.unit, models, rows, left_out, empty,
+            mean_ranks=np.full(m, np.nan), nemenyi=np.full((m, m), np.nan), level=level,
+            tau=np.full((q, q), np.nan), reason=reason,
+        )  # fmt: skip
+    from scipy import stats
+
+    ranks: Doubles = stats.rankdata(-values if grid.higher_is_better else values, axis=1)
+    statistic = friedman(ranks)
+    nemenyi, critical = _nemenyi(ranks, level)
+    signs = _order(values)
+    tau = _tau(signs)
+    mean_tau, lowest_tau, lowest = _over_rows(tau)
+    return AgreementResult(
+        grid.name, grid.unit, models, rows, left_out, empty,
+        kendall_w=statistic / (q * (m - 1)),
+        statistic=statistic,
+        pvalue=float(stats.chi2.sf(statistic, m - 1)),
+        mean_ranks=ranks.mean(axis=0),
+        nemenyi=nemenyi,
+        groups=_groups(ranks.mean(axis=0), critical, models),
+        critical_difference=critical,
+        level=level,
+        tau=tau,
+        mean_tau=mean_tau,
+        lowest_tau=lowest_tau,
+        lowest_rows=tuple(rows[place] for place in lowest),
+        changed=int(np.sum((signs > 0).any(axis=0) & (signs < 0).any(axis=0))),
+        pairs=m * (m - 1) // 2,
+    )  # fmt: skip
+
+
+def friedman(ranks: Doubles) -> float:
+    """Return Friedman's chi2 of ranks, corrected for ties.
+
+    chi2 = (M - 1) sum_j (R_j - Q (M + 1) / 2)^2 / sum_ij (r_ij - (M + 1) / 2)^2 with R_j the sum of
+    a model's ranks (Conover, *Practical Nonparametric Statistics*, section 5.8).
+
+    Parameters
+    ----------
+    ranks : ndarray of shape (Q, M)
+        Mean ranks for ties, 1 to M within a row; not all tied.
+
+    Returns
+    -------
+    float
+        In [0, Q (M - 1)].
+
+    Examples
+    --------
+    >>> friedman(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]))
+    4.0
+    """
+    q, m = ranks.shape
+    centred = ranks - (m + 1) / 2.0
+    return float((m - 1) * np.square(centred.sum(axis=0)).sum() / np.square(centred).sum())
+
+
+def _steady(values: Doubles) -> Doubles:
+    """Round to what a sum in another order would also give: equal scores are a tie."""
+    if not values.size:
+        return values
+    scale = np.abs(values).max(axis=1, keepdims=True)
+    return np.round(values / np.where(scale > 0.0, scale, 1.0), _DIGITS)
+
+
+def _order(values: Doubles) -> npt.NDArray[np.float32]:
+    """Return the sign of each difference of two models, of shape (Q, pairs)."""
+    a, b = np.triu_indices(values.shape[1], 1)
+    signs: npt.NDArray[np.float32] = np.sign(values[:, a] - values[:, b]).astype(np.float32)
+    return signs
+
+
+def _tau(signs: npt.NDArray[np.float32]) -> Doubles:
+    """Return tau-b: agreeing less disagreeing pairs over the geometric mean of the pairs not tied."""
+    together = (signs @ signs.T).astype(np.float64)
+    untied = np.sqrt(np.diag(together))
+    scale = np.outer(untied, untied)
+    tau = np.divide(together, scale, out=np.full(scale.shape, np.nan), where=scale > 0.0)
+    return np.clip(tau, -1.0, 1.0)
+
+
+def _over_rows(tau: Doubles) -> tuple[float, float, tuple[int, ...]]:
+    """Return mean and lowest over pairs of rows, and the two rows of the lowest."""
+    p, q = np.triu_indices(len(tau), 1)
+    pairs = tau[p, q]
+    known = np.isfinite(pairs)
+    if not known.any():
+        return float("nan"), float("nan"), ()
+    at = int(np.argmin(np.where(known, pairs, np.inf)))
+    return float(pairs[known].mean()), float(pairs[at]), (int(p[at]), int(q[at]))
+
+
+def _nemenyi(ranks: Doubles, level: float) -> tuple[Doubles, float]:
+    """Return the p-values of all pairs and the difference of mean ranks that is just significant."""
+    from scipy import stats
+
+    q, m = ranks.shape
+    unit = np.sqrt(m * (m + 1) / (12.0 * q))
+    means = ranks.mean(axis=0)
+    gaps = np.abs(means[:, None] - means[None, :])
+    # Mean ranks are multiples of a half over Q: few gaps differ, and each p is an integral.
+    distinct, at = np.unique(np.round(gaps / unit, _DIGITS), return_inverse=True)
+    p = np.clip(stats.studentized_range.sf(distinct, m, np.inf), 0.0, 1.0)
+    critical = float(unit * stats.studentized_range.ppf(1.0 - level, m, np.inf))
+    return p[at].reshape(gaps.shape), critical
+
+
+def _groups(means: Doubles, critical: float, models: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the largest runs of neighbours, by mean rank, whose ends are not told apart."""
+    order = np.argsort(means, kind="stable")
+    sorted_means = means[order]
+    ends = np.searchsorted(sorted_means, sorted_means + critical, side="left")
+    found, reached = [], 0
+    for start, end in enumerate(ends):
+        if end > reached:
+            found.append(tuple(models[place] for place in order[start:end]))
+            reached = int(end)
+    return tuple(found)
+
+
+def _chosen(names: tuple[str, ...], keep: Flags) -> tuple[str, ...]:
+    return tuple(name for name, kept in zip(names, keep, strict=True) if kept)
+
+
+def _counted(count: int, unit: str) -> str:
+    return f"{count} {unit}{'' if count == 1 else 's'}"
+
+
+def _told(value: float) -> str:
+    return f"{value:.2f}" if np.isfinite(value) else "unknown (ties)"
