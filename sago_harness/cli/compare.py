@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from sago_harness.report.tables import FORMATS, as_text
     from sago_harness.stats.compare import compare
     from sago_harness.stats.resampling import Settings
-    from sago_harness.stats.schemes import SCHEMES
+    from sago_harness.stats.schemes import scheme_names
 
     formats = _list(args.format)
     for name in formats:
@@ -80,9 +80,10 @@ def run(args: argparse.Namespace) -> int:
     for name in wanted:
         if name not in TABLES:
             raise unknown("table", name, TABLES, "--show")
-    if args.scheme not in ("sago", *SCHEMES):
-        raise unknown("scheme", args.scheme, ("sago", *SCHEMES), "--scheme")
-    from sago_harness.runs import find_runs, read_table, texts_of
+    if args.scheme not in scheme_names():
+        raise unknown("scheme", args.scheme, scheme_names(), "--scheme")
+    from sago_harness.runs.find import find_runs
+    from sago_harness.runs.read import read_table, texts
 
     runs = find_runs(args.run, every=args.every)
     table = read_table(
@@ -103,7 +104,9 @@ def run(args: argparse.Namespace) -> int:
         control=args.control,
         scheme=args.scheme,
     )
-    found = compare(table, settings, worst=args.worst, texts=texts_of(runs), progress=sys.stderr.isatty())
+    found = compare(table, settings, worst=args.worst, progress=sys.stderr.isatty())
+    of = {(one.task, one.model): one for one in runs}
+    found = found.with_texts(lambda task, model, document, variant: texts(of[task, model], document, variant))
     made = sections(found)
     for section in made:
         if not wanted or section.name in wanted:

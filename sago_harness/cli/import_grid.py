@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sago_harness.cli.variants import table
 from sago_harness.errors import SagoError
+from sago_harness.report.changes import escape_line
+
+if TYPE_CHECKING:
+    from sago_harness.stats.agreement import AgreementResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     SagoError
         If a file is not such a grid, or the output cannot be written.
     """
-    from sago_harness.stats.agreement import agreement
+    from sago_harness.stats.agreement import agreement, told_p
     from sago_harness.stats.grid import load_grids, save_grids
 
     if args.out and any(_same(args.out, path) for path in args.file):
@@ -51,25 +57,32 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         save_grids(args.out, grids)
     results = [agreement(grid) for grid in grids]
-    rows = [("grid", "rows", "models", "Kendall W", "Friedman", "p", "mean tau", "lowest", "pairs that change")]
+    rows = [
+        ("grid", "rows", "models", "Kendall W", "Friedman", "p", "mean tau", "lowest", "pairs that change")
+    ]
     for result in results:
         numbers = (
-            f"{result.kendall_w:.3f}", f"{result.statistic:.2f}", f"{result.pvalue:.2g}",
+            f"{result.kendall_w:.3f}", f"{result.statistic:.2f}", told_p(result.pvalue),
             f"{result.mean_tau:.2f}", f"{result.lowest_tau:.2f}", f"{result.changed} of {result.pairs}",
         )  # fmt: skip
         shown = ("-",) * len(numbers) if result.reason else numbers
         rows.append((result.name, str(len(result.rows)), str(len(result.models)), *shown))
     print(table(rows, numbers=range(1, len(rows[0]))))
-    for result in results:
-        if result.reason:
-            print(f"{result.name}: {result.reason}")
-        if result.left_out:
-            print(f"{result.name}: left out, no value in some {result.unit}: {', '.join(result.left_out)}")
-        if result.empty_rows:
-            print(f"{result.name}: {len(result.empty_rows)} {result.unit}s without any value left out")
+    for note in (note for result in results for note in _notes(result)):
+        print(escape_line(note))
     if args.out:
         print(f"written: {args.out}")
     return 0
+
+
+def _notes(result: AgreementResult) -> Iterator[str]:
+    """Yield what the table does not say: why numbers are missing, and who was left out."""
+    if result.reason:
+        yield f"{result.name}: {result.reason}"
+    if result.left_out:
+        yield f"{result.name}: left out, no value in some {result.unit}: {', '.join(result.left_out)}"
+    if result.empty_rows:
+        yield f"{result.name}: left out, no value for any model: {', '.join(result.empty_rows)}"
 
 
 def _same(one: Path, other: Path) -> bool:

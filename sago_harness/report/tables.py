@@ -18,10 +18,12 @@ from typing import Any
 from sago_harness.jsonsafe import dumps, json_safe
 from sago_harness.report.changes import escape_line
 
-Cell = str | int | float | bool | None
+Cell = str | int | float | bool | tuple[float, float] | None
 
-#: Kinds of column: how a number in it is rounded.
-KINDS = ("text", "count", "number", "signed", "p", "share", "yes")
+#: Kinds of column: how a number in it is rounded. The last two hold a lower and an upper bound.
+KINDS = ("text", "count", "number", "signed", "p", "share", "yes", "interval", "ranks")
+
+_PAIRS = ("interval", "ranks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,14 @@ def shown(cell: Cell, column: Column) -> str:
     ('<.0001', '-.500')
     >>> shown(float("nan"), Column("r")), shown(1.0, Column("r")), shown(0.253, Column("s", kind="share"))
     ('-', '1.000', '25 %')
+    >>> shown((0.1, 0.25), Column("i", kind="interval")), shown((1, 3), Column("k", kind="ranks"))
+    ('[.100, .250]', '1-3')
     """
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if _missing(cell):
         return "-"
+    if isinstance(cell, tuple):
+        return _bounds(cell, column)
+    assert cell is not None
     if column.kind == "yes" or isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, str):
@@ -114,6 +121,20 @@ def shown(cell: Cell, column: Column) -> str:
         made = made.removeprefix("-")
     sign = "+" if column.kind == "signed" and float(made) > 0 else ""
     return sign + _short(made)
+
+
+def _missing(cell: Cell) -> bool:
+    if isinstance(cell, tuple):
+        return any(math.isnan(bound) for bound in cell)
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def _bounds(cell: tuple[float, float], column: Column) -> str:
+    low, high = cell
+    if column.kind == "ranks":
+        return f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}"
+    number = Column(column.key, kind="number", digits=column.digits)
+    return f"[{shown(low, number)}, {shown(high, number)}]"
 
 
 def _short(number: str) -> str:
@@ -246,14 +267,25 @@ def as_csv(table: Table) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.key for column in table.columns])
+    head: list[str] = []
+    for column in table.columns:
+        pair = column.kind in _PAIRS
+        head += [f"{column.key}_low", f"{column.key}_high"] if pair else [column.key]
+    writer.writerow(head)
     for row in table.rows:
-        writer.writerow([_csv(cell) for cell in row])
+        cells: list[str | int | float] = []
+        for cell, column in zip(row, table.columns, strict=True):
+            if column.kind in _PAIRS:
+                bounds = cell if isinstance(cell, tuple) else (None, None)
+                cells += [_csv(bound) for bound in bounds]
+            else:
+                cells.append(_csv(cell))
+        writer.writerow(cells)
     return out.getvalue()
 
 
 def _csv(cell: Cell) -> str | int | float:
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if _missing(cell) or isinstance(cell, tuple) or cell is None:
         return ""
     if isinstance(cell, bool):
         return int(cell)

@@ -52,6 +52,16 @@ _SPREAD: dict[str, tuple[str, ...]] = {
     "tokens": ("prompt", "response", "forced"),
 }
 
+#: What no record of any version lacks.
+_NEEDED: dict[str, type] = {
+    "document": str,
+    "variant": str,
+    "role": str,
+    "family": str,
+    "distances": dict,
+    "reasons": dict,
+}
+
 
 def read_samples(path: Path, damaged: list[str] | None = None) -> list[Row]:
     """Return the records of a samples file of the host, responses joined in.
@@ -122,10 +132,18 @@ def _records(line: bytes, where: str) -> tuple[str, list[Row]]:
     if not all(isinstance(t, str) and t.startswith('{"record":') for t in filtered):
         return "", []
     rows = [
-        migrated({**json.loads(text), "response": said[0]}, where)
+        _whole(migrated({**json.loads(text), "response": said[0]}, where), where)
         for text, said in zip(filtered, responses, strict=True)
     ]
     return str(sample.get("filter", "none")), rows
+
+
+def _whole(row: Row, where: str) -> Row:
+    """Refuse a record without what every score needs, while its line is still known."""
+    for name, kind in _NEEDED.items():
+        if not isinstance(row.get(name), kind):
+            raise SagoError(f"{where}: a record without {name!r}")
+    return row
 
 
 def write_parquet(rows: Sequence[Row], path: Path) -> None:

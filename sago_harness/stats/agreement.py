@@ -88,8 +88,9 @@ class AgreementResult:
             counts += f" (without {', '.join(self.left_out)})"
         if self.reason:
             return f"{counts}: {self.reason}"
+        friedman = f"Friedman {self.statistic:.2f}, p {told_p(self.pvalue)}"
         return (
-            f"{counts}: Kendall W {self.kendall_w:.3f} (Friedman {self.statistic:.2f}, p {self.pvalue:.2g}), "
+            f"{counts}: Kendall W {self.kendall_w:.3f} ({friedman}), "
             f"mean tau {_told(self.mean_tau)}, lowest {_told(self.lowest_tau)}, "
             f"{self.changed} of {self.pairs} pairs of models change order somewhere"
         )
@@ -192,7 +193,7 @@ def friedman(ranks: Doubles) -> float:
     >>> friedman(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]))
     4.0
     """
-    q, m = ranks.shape
+    m = ranks.shape[1]
     centred = ranks - (m + 1) / 2.0
     return float((m - 1) * np.square(centred.sum(axis=0)).sum() / np.square(centred).sum())
 
@@ -266,6 +267,17 @@ def _chosen(names: tuple[str, ...], keep: Flags) -> tuple[str, ...]:
 
 def _counted(count: int, unit: str) -> str:
     return f"{count} {unit}{'' if count == 1 else 's'}"
+
+
+def told_p(p: float) -> str:
+    """Return a p-value in two digits; one too small for a float is not called 0.
+
+    Examples
+    --------
+    >>> told_p(0.0123), told_p(0.0)
+    ('0.012', '<1e-300')
+    """
+    return f"{p:.2g}" if p >= 1e-300 else "<1e-300"
 
 
 def _told(value: float) -> str:

@@ -254,7 +254,7 @@ def firmness(found: Mapping[str, tuple[Sequence[str], Sequence[Variation]]]) -> 
         whole = _overall([(models, values.get(score)) for models, values in base.values()])
         for task in base if len(base) > 1 else ():
             rest = [(m, v.get(score)) for name, (m, v) in base.items() if name != task]
-            results.append(_against("without data set", task, score, whole, rest))
+            results.append(against("without data set", task, score, whole, rest))
         kinds = dict.fromkeys((v.kind, v.detail) for _, given in found.values() for v in given[1:])
         for kind, detail in kinds:
             parts, reasons = [], []
@@ -270,7 +270,7 @@ def firmness(found: Mapping[str, tuple[Sequence[str], Sequence[Variation]]]) -> 
                 for models, given in found.values()
                 if any((v.kind, v.detail) == (kind, detail) and not v.reason for v in given[1:])
             ]
-            results.append(_against(kind, detail, score, _overall(have), parts, reason))
+            results.append(against(kind, detail, score, _overall(have), parts, reason))
     return results
 
 
@@ -289,9 +289,22 @@ def _overall(parts: Sequence[Part]) -> dict[str, float]:
     return found
 
 
-def _against(
+def against(
     kind: str, detail: str, score: str, whole: Mapping[str, float], parts: Sequence[Part], reason: str = ""
 ) -> FirmnessResult:
+    """Hold a variation's order of models against that of the ranking as it is.
+
+    Parameters
+    ----------
+    kind, detail, score : str
+        Of the result.
+    whole : dict of str to float
+        Model -> value as it is; higher = more stable.
+    parts : sequence of (models, values)
+        The variation on each data set, in the same direction.
+    reason : str
+        Why there is none.
+    """
     from scipy.stats import kendalltau, rankdata
 
     other = _overall(parts)

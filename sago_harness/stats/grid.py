@@ -105,7 +105,7 @@ def load_grids(path: Path) -> list[Grid]:
     if isinstance(read, dict) and isinstance(read.get("paraphrases"), dict):
         return [_published(read["paraphrases"], path)]
     raise SagoError(
-        f"{path} is no grid of models: expected 'paraphrases' with 'accs' of each, or a file of schema {SCHEMA!r}"
+        f"{path} is no grid of models: needs 'paraphrases' with 'accs' each, or a file of schema {SCHEMA!r}"
     )
 
 
@@ -208,7 +208,14 @@ def _own(read: Mapping[str, Any], path: Path) -> list[Grid]:
 
 
 def _own_grid(entry: Any, where: str) -> Grid:
-    fields = {"name": str, "unit": str, "higher_is_better": bool, "models": list, "rows": list, "values": list}
+    fields = {
+        "name": str,
+        "unit": str,
+        "higher_is_better": bool,
+        "models": list,
+        "rows": list,
+        "values": list,
+    }
     for field, kind in fields.items():
         if not isinstance(entry, dict) or not isinstance(entry.get(field), kind):
             raise SagoError(f"{where}: {field!r} is missing or no {kind.__name__}")

@@ -139,7 +139,7 @@ def intervals(
     several = known & (counts >= 2)
     # Rounding leaves a spread of about 1e-17 where all documents agree.
     spread = np.zeros(known.shape, dtype=bool)
-    spread[several] = error[several] > TIE * np.maximum(1.0, np.abs(values[several])) / np.sqrt(counts[several])
+    spread[several] = error[several] > TIE * np.maximum(1.0, np.abs(values[several]))
     factor = np.zeros(known.shape)
     if spread.any():
         factor[spread] = stats.t.ppf(1.0 - level / 2.0, counts[spread] - 1)

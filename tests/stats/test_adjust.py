@@ -25,7 +25,9 @@ def test_same_as_statsmodels(method, theirs, size):
     multitest = pytest.importorskip("statsmodels.stats.multitest")
     for seed in range(20):
         p = drawn(seed, size)
-        np.testing.assert_allclose(adjust(p, method), multitest.multipletests(p, method=theirs)[1], atol=1e-14)
+        np.testing.assert_allclose(
+            adjust(p, method), multitest.multipletests(p, method=theirs)[1], atol=1e-14
+        )
 
 
 @pytest.mark.parametrize("size", [1, 2, 50])

@@ -1,0 +1,216 @@
+"""``sago plan``: how many documents and variants a study needs, before it is run."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import TYPE_CHECKING, Any
+
+from sago_harness.errors import SagoError
+
+if TYPE_CHECKING:
+    from sago_harness.stats.components import VarianceComponents
+    from sago_harness.stats.power import PlanResult
+
+_EPILOG = """\
+examples:
+  sago plan                                       documents for a difference of .05 of sago_core
+  sago plan runs/pilot --difference 0.03          from the variances of a pilot run
+  sago plan runs/pilot --documents 100 --models 5 the difference that 100 documents can show
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's flags.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> configure(parser)
+    >>> parser.parse_args(["runs/pilot", "--documents", "40"]).documents
+    '40'
+    """
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG
+    # Numbers are read in `run`, so that a bad one is told in one line.
+    parser.add_argument("pilot", nargs="?", metavar="PILOT_RUN", help="run folder to take variances from")
+    parser.add_argument("--difference", metavar="D", help="between two models, to be found (0.05)")
+    parser.add_argument("--documents", metavar="N", help="say what N documents can show instead")
+    parser.add_argument(
+        "--score", default="sago_core", metavar="NAME", help="sago, an axis, with a pilot a measure"
+    )
+    parser.add_argument("--power", default="0.8", metavar="P", help="chance of finding the difference (0.8)")
+    parser.add_argument("--level", default="0.05", metavar="A", help="error rate of the test (0.05)")
+    parser.add_argument("--recipe", metavar="R", help="name or YAML file (the pilot's variants, or default)")
+    parser.add_argument("--language", default="en", metavar="CODE", help="of the documents (en)")
+    parser.add_argument("--models", default="2", metavar="M", help="in the study; all pairs are compared (2)")
+    parser.add_argument(
+        "--datasets", default="1", metavar="T", help="data sets of as many documents each (1)"
+    )
+    parser.add_argument("--repeats", default="0", metavar="R", help="canonical repeats of a document (0)")
+    parser.add_argument("--tokens", metavar="T", help="mean response length (the pilot's)")
+    parser.add_argument("--json", action="store_true", help="print JSON in place of the table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the plan, with half and twice as many variants beside it.
+
+    Raises
+    ------
+    SagoError
+        If a number, the score, the recipe or the pilot is no good.
+    """
+    from sago_harness.stats.components import default_components
+
+    if args.difference is not None and args.documents is not None:
+        raise SagoError("--difference and --documents: give one of the two")
+    documents = None if args.documents is None else _whole("--documents", args.documents, 2)
+    difference = None if documents is not None else _number("--difference", args.difference or "0.05")
+    if difference is not None and not 0.0 < difference <= 1.0:
+        raise SagoError(f"--difference {difference:g}: it must be above 0 and at most 1")
+    models = _whole("--models", args.models, 2)
+    settings: dict[str, Any] = {
+        "difference": difference,
+        "documents": documents,
+        "power": _number("--power", args.power),
+        "level": _number("--level", args.level),
+        "comparisons": models * (models - 1) // 2,
+        "models": models,
+        "datasets": _whole("--datasets", args.datasets, 1),
+        "repeats": _whole("--repeats", args.repeats, 0),
+        "response_tokens": None if args.tokens is None else float(_whole("--tokens", args.tokens, 1)),
+    }
+    if not 0.0 < settings["level"] < 0.5:
+        raise SagoError(f"--level {settings['level']:g}: it must lie between 0 and 0.5")
+    if not settings["level"] < settings["power"] < 1.0:
+        raise SagoError(f"--power {settings['power']:g}: it must lie between the level and 1")
+    notes: tuple[str, ...] = ()
+    if args.pilot:
+        components, notes = _pilot(args.pilot, args.score)
+    else:
+        components = default_components(args.score)
+    variants = _variants(args, components)
+    rows = _rows(components, variants, settings)
+    if args.json:
+        from sago_harness.jsonsafe import dumps
+
+        print(dumps({"plan": rows[0], "with_other_variants": rows[1:], "notes": notes}))
+    else:
+        print(_text(rows, notes))
+    return 0
+
+
+def _rows(components: VarianceComponents, variants: int, settings: dict[str, Any]) -> list[PlanResult]:
+    """Return the plan, then those with half and twice as many variants where they differ."""
+    from sago_harness.stats.power import plan
+
+    numbers = [variants]
+    if components.splits:
+        numbers += [n for n in (variants // 2, 2 * variants) if n >= 1]
+    return [plan(components, number, **settings) for number in numbers]
+
+
+def _pilot(folder: str, score: str) -> tuple[VarianceComponents, tuple[str, ...]]:
+    """Return the variance components of a pilot run, all its data sets together."""
+    from sago_harness.runs.find import find_runs
+    from sago_harness.runs.read import read_table
+    from sago_harness.stats.pilot import pilot_components, pooled
+
+    table = read_table(find_runs([folder]))
+    found, failed = [], []
+    for data in table:
+        try:
+            found.append(pilot_components(data, score))
+        except SagoError as error:
+            failed.append(error)
+    if not found:
+        raise failed[0]
+    return pooled(found), (*table.notes, *map(str, failed))
+
+
+def _variants(args: argparse.Namespace, components: VarianceComponents) -> int:
+    if args.pilot and not args.recipe:
+        return max(1, round(components.variants))
+    from sago_harness.variants.recipe import load_recipe
+
+    recipe = load_recipe(args.recipe or "default")
+    number = sum(recipe.count(args.language).values())
+    if not number:
+        raise SagoError(f"recipe {recipe.name!r} makes no variants itself: --recipe must name one that does")
+    return number
+
+
+def _text(rows: list[PlanResult], notes: tuple[str, ...]) -> str:
+    from sago_harness.cli.variants import table
+    from sago_harness.report.changes import escape_line
+    from sago_harness.stats.power import detectable_difference
+
+    first, components = rows[0], rows[0].components
+    goal = "documents" if math.isfinite(first.difference) else "difference"
+    each = f" over {first.comparisons} pairs of models" if first.comparisons > 1 else ""
+    lines = [
+        f"{first.score}, two models on the same documents: {goal} for power {first.power:g} "
+        f"at level {first.level:g}{each}",
+        f"sd of a document's paired difference: {_variance(components)}",
+        escape_line(f"from {components.origin}"),
+        "",
+    ]
+    over = first.datasets > 1
+    head = ["variants", "documents", "finds", *([f"over {first.datasets} data sets"] if over else []),
+            "prompts", "passes"]  # fmt: skip
+    body = [
+        [
+            str(row.variants),
+            f"{row.documents:,}",
+            f"{row.detectable:.3f}",
+            *([f"{row.detectable_overall:.3f}"] if over else []),
+            f"{row.prompts:,}",
+            f"{row.passes:,}",
+        ]
+        for row in rows
+    ]
+    lines += [f"  {line}" for line in table([head, *body], range(len(head))).splitlines()]
+    place = "one data set" if over else "the data set"
+    said = [
+        f"finds: the smallest difference found with this power on {place}",
+        f"prompts: all of {first.models} models and {first.datasets} data sets, with 2 chance controls a "
+        "document; passes: rows of forward passes with nothing saved, to be divided by --batch_size",
+    ]
+    if components.splits and goal == "difference":
+        floor = math.sqrt(components.document / first.documents)
+        least = detectable_difference(floor, first.documents, first.power, first.level / first.comparisons)
+        said.append(f"no number of variants finds less than {least:.3f} on {first.documents} documents")
+    said += [*dict.fromkeys(note for row in rows for note in row.notes), *notes]
+    return "\n".join([*lines, "", *(escape_line(f"- {one}") for one in said)])
+
+
+def _variance(components: VarianceComponents) -> str:
+    whole = components.per_document(components.variants)
+    said = f"{math.sqrt(whole):.3f} with {components.variants:.3g} variants"
+    if math.isfinite(components.smallest) and components.models > 2:
+        said += f" (pairs of models {components.smallest:.3f} to {components.largest:.3f})"
+    if components.models == 1 and math.isfinite(components.smallest):
+        said += " (one model's, taken twice)"
+    if components.splits and whole > 0.0:
+        said += f", {components.document / whole:.0%} of the variance whatever the variants"
+    return said
+
+
+def _number(flag: str, word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise SagoError(f"{flag} {word}: that is no number") from None
+    if not math.isfinite(value):
+        raise SagoError(f"{flag} {word}: that is no number")
+    return value
+
+
+def _whole(flag: str, word: str, least: int) -> int:
+    try:
+        value = int(word)
+    except ValueError:
+        raise SagoError(f"{flag} {word}: that is no whole number") from None
+    if value < least:
+        raise SagoError(f"{flag} {value}: it must be {least} or more")
+    return value

@@ -1,0 +1,1 @@
+"""Runs: folders that the host wrote -> score tables. Reads files only, never a model."""

@@ -1,0 +1,215 @@
+"""From the columns of every model to the blocks of one data set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sago_harness.axes import MEASURES
+from sago_harness.errors import SagoError
+from sago_harness.runs.columns import (
+    BESIDE,
+    CANONICAL,
+    CONTROL,
+    FIRST,
+    RAW,
+    REPEAT,
+    VARIANT,
+    Codes,
+    Columns,
+)
+from sago_harness.runs.find import RunFile
+from sago_harness.scores.document import HEALTH_FLAGS
+from sago_harness.scores.reduce import scored_families
+from sago_harness.stats.table import Doubles, TaskTable, VariantKey
+
+
+def task_table(
+    task: str, runs: Sequence[RunFile], columns: list[Columns], mixed: Sequence[bool] = ()
+) -> TaskTable:
+    """Scatter the columns of M models into blocks over documents and variants.
+
+    Parameters
+    ----------
+    task : str
+    runs : sequence of RunFile
+        M runs, sorted by model.
+    columns : list of Columns
+        Of the runs; emptied, so that memory is given back model by model.
+    mixed : sequence of bool
+
+    Raises
+    ------
+    SagoError
+        If a file has two records of the same prompt.
+    """
+    documents = tuple(sorted({name for one in columns for name in one.documents}))
+    variants, controls, repeats = (_merged(columns, role) for role in (VARIANT, CONTROL, REPEAT))
+    present = {name for one in columns for name in one.measures}
+    measures = {name: MEASURES.load(name).axis for name in MEASURES if name in present}
+    # What an unmarked model says, where some are marked.
+    first = sorted(range(len(columns)), key=lambda m: bool(mixed[m]) if mixed else False)
+    families = next((columns[m].families for m in first if columns[m].families), {})
+    shape = (len(runs), len(documents))
+    into = _Blocks(shape, len(variants), len(controls), len(repeats), measures)
+    at_document = {name: place for place, name in enumerate(documents)}
+    at_key = {
+        role: {key.id: place for place, key in enumerate(keys)}
+        for role, keys in ((VARIANT, variants), (CONTROL, controls), (REPEAT, repeats))
+    }
+    for m, run in enumerate(runs):
+        into.fill(m, columns[0], at_document, at_key, run)
+        del columns[0]
+    return TaskTable(
+        task,
+        tuple(run.model for run in runs),
+        documents,
+        variants,
+        measures,
+        scored_families(families),
+        into.distances,
+        into.controls,
+        into.repeats,
+        into.raw,
+        into.first,
+        into.first_controls,
+        into.correct,
+        into.responses,
+        into.tokens,
+        into.flags,
+        into.reasons,
+        tuple(run.signature for run in runs),
+        tuple(str(run.path) for run in runs),
+        tuple(mixed) or (False,) * len(runs),
+    )
+
+
+class _Blocks:
+    """The arrays of a table while they are filled, model by model."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        variants: int,
+        controls: int,
+        repeats: int,
+        measures: Mapping[str, str],
+    ) -> None:
+        def block(names: Iterable[str], depth: int) -> dict[str, Doubles]:
+            return {name: np.full((*shape, depth), np.nan) for name in names}
+
+        self.distances = block((*measures, *BESIDE), variants)
+        self.controls = block(measures, controls)
+        self.repeats = block(measures, repeats)
+        self.raw = block(RAW, variants)
+        self.first = block(FIRST, variants)
+        self.first_controls = block(FIRST, controls)
+        self.correct: Doubles = np.full((*shape, variants + 1), np.nan)
+        self.responses: npt.NDArray[np.object_] = np.full(shape, None, dtype=object)
+        self.tokens: Doubles = np.full(shape, np.nan)
+        self.flags = {name: np.zeros(shape, dtype=bool) for name in HEALTH_FLAGS}
+        self.reasons: dict[str, list[Counter[str]]] = {name: [] for name in (*measures, "x_mr")}
+
+    def fill(
+        self,
+        m: int,
+        columns: Columns,
+        at_document: Mapping[str, int],
+        at_key: Mapping[int, Mapping[str, int]],
+        run: RunFile,
+    ) -> None:
+        """Write one model's numbers to their places."""
+        document = np.array([at_document[name] for name in columns.documents], dtype=np.intp)
+        document = document[columns.document]
+        numbers = columns.numbers
+        for role, groups in (
+            (VARIANT, [("", self.distances), ("raw_", self.raw), ("first_", self.first)]),
+            (CONTROL, [("", self.controls), ("first_", self.first_controls)]),
+            (REPEAT, [("", self.repeats)]),
+        ):
+            rows = np.flatnonzero(columns.role == role)
+            place = at_key[role]
+            key = np.array([place.get(key.id, 0) for key in columns.keys], dtype=np.intp)[columns.variant]
+            flat = document[rows] * len(place) + key[rows]
+            _check_once(flat, rows, columns, run)
+            for prefix, blocks in groups:
+                for name, block in blocks.items():
+                    block[m].reshape(-1)[flat] = numbers[prefix + name][rows]
+            if role == VARIANT:
+                self._variants(m, columns, rows, document[rows], key[rows])
+        self._canonical(m, columns, document, run)
+
+    def _variants(self, m: int, columns: Columns, rows: Codes, document: Codes, key: Codes) -> None:
+        """Answers of the variants, and why they are unscored."""
+        sent = ~columns.unsent[rows]
+        # A variant that did not reach the model says nothing about it.
+        self.correct[m][document, key + 1] = np.where(sent, columns.numbers["correct"][rows], np.nan)
+        self.distances["flip"][m][document, key] = np.where(sent, columns.numbers["flip"][rows], np.nan)
+        for name, counters in self.reasons.items():
+            parts = ("x_mr", "x_mr_floor") if name == "x_mr" else (name,)
+            missing = np.any([~np.isfinite(columns.numbers[part][rows]) for part in parts], axis=0)
+            counts = np.bincount(columns.reason[rows][missing], minlength=len(columns.reasons))
+            counter: Counter[str] = Counter()
+            for place in np.flatnonzero(counts):
+                counter[columns.reasons[place].get(name) or "unknown"] += int(counts[place])
+            counters.append(counter)
+
+    def _canonical(self, m: int, columns: Columns, document: Codes, run: RunFile) -> None:
+        rows = np.flatnonzero(columns.role == CANONICAL)
+        _check_once(document[rows], rows, columns, run)
+        self.correct[m][document[rows], 0] = columns.numbers["correct"][rows]
+        # What was never sent, or does not count, is no stock answer either.
+        sent = rows[~columns.unsent[rows]]
+        self.responses[m][document[sent]] = columns.responses[sent]
+        self.tokens[m][document[sent]] = columns.numbers["tokens"][sent]
+        for row, flags in columns.flags.items():
+            for flag in flags:
+                if flag in self.flags:
+                    self.flags[flag][m, document[row]] = True
+
+
+def _check_once(flat: Codes, rows: Codes, columns: Columns, run: RunFile) -> None:
+    """Refuse two records of one prompt: one would silently hide the other."""
+    if len(flat) and np.bincount(flat).max() > 1:
+        _, first = np.unique(flat, return_index=True)
+        row = np.delete(rows, first)[0]
+        raise SagoError(
+            f"{run.path} holds document {columns.documents[columns.document[row]]!r} twice with variant "
+            f"{columns.keys[columns.variant[row]].id!r}: were two runs joined into one file?"
+        )
+
+
+def _merged(columns: Sequence[Columns], role: int) -> tuple[VariantKey, ...]:
+    """Return the keys of all models in the recipe's order, as far as any document shows it."""
+    order: list[VariantKey] = []
+    known: set[str] = set()
+    for one in columns:
+        own = _ordered(one, role)
+        if known.issuperset(key.id for key in own):
+            continue
+        for place, key in enumerate(own):
+            if key.id not in known:
+                _insert(order, key, own[place - 1].id if place else None)
+                known.add(key.id)
+    return tuple(order)
+
+
+def _ordered(columns: Columns, role: int) -> list[VariantKey]:
+    """Return the keys of one model; a variant that the first documents lack comes to its place."""
+    rows = np.flatnonzero(columns.role == role)
+    _, first = np.unique(columns.variant[rows], return_index=True)
+    order: list[VariantKey] = []
+    for place in np.sort(first):
+        row, before = rows[place], rows[place - 1]
+        follows = place > 0 and columns.document[before] == columns.document[row]
+        previous = columns.keys[columns.variant[before]].id if follows else None
+        _insert(order, columns.keys[columns.variant[row]], previous)
+    return order
+
+
+def _insert(order: list[VariantKey], key: VariantKey, previous: str | None) -> None:
+    at = next((i + 1 for i, known in enumerate(order) if known.id == previous), 0)
+    order.insert(at, key)

@@ -1,0 +1,328 @@
+"""The records of one file as arrays, a row a response.
+
+Parquet is read column by column, no row ever becomes an object. Parquet of the first version, whose
+numbers are nested, and samples take the slow way over records and give the same arrays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sago_harness.axes import MEASURES
+from sago_harness.errors import SagoError
+from sago_harness.runs.find import RunFile
+from sago_harness.scores.table import read_filters, read_parquet
+from sago_harness.scores.versions import migrated
+from sago_harness.stats.table import Doubles, VariantKey
+
+Codes = npt.NDArray[np.intp]
+
+ROLES: tuple[str, ...] = ("canonical", "variant", "control", "repeat")
+CANONICAL, VARIANT, CONTROL, REPEAT = range(4)
+
+RAW: tuple[str, ...] = ("x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "mirroring")
+FIRST: tuple[str, ...] = ("x_prob", "x_ent")
+BESIDE: tuple[str, ...] = ("x_mr", "x_mr_floor", "flip")
+
+#: Text columns of few distinct values, read as codes.
+_CODED = ("document", "variant", "role", "family", "operator", "position",
+          "reasons", "families", "measures", "text_reason", "document_reason")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Records of one model on one task; N rows.
+
+    Attributes
+    ----------
+    documents : tuple of str
+        Ids, in order of appearance.
+    document : ndarray of shape (N,)
+        Place of each row's document.
+    keys : tuple of VariantKey
+        Variants, controls and repeats by their id, in order of appearance.
+    variant : ndarray of shape (N,)
+        Place of each row's key.
+    role : ndarray of shape (N,)
+        Place in :data:`ROLES`.
+    numbers : dict of str to ndarray of shape (N,)
+        Measures, ``x_mr``, ``x_mr_floor``, ``flip``, ``raw_...``, ``first_...``, ``correct``,
+        ``tokens``; NaN = unscored.
+    reasons : tuple of dict
+        Distinct mappings from measure to reason.
+    reason : ndarray of shape (N,)
+        Place of each row's mapping.
+    unsent : ndarray of shape (N,) of bool
+        The row, or its document, has a reason not to count.
+    responses : ndarray of shape (N,) of object
+        Key of the response, for canonical rows.
+    flags : dict of int to tuple of str
+        Canonical row -> what is marked of its response; rows without a mark are left out.
+    families : dict of str to int
+        Of the task, as its first canonical record says.
+    measures : frozenset of str
+    """
+
+    documents: tuple[str, ...]
+    document: Codes
+    keys: tuple[VariantKey, ...]
+    variant: Codes
+    role: Codes
+    numbers: Mapping[str, Doubles]
+    reasons: tuple[Mapping[str, str], ...]
+    reason: Codes
+    unsent: npt.NDArray[np.bool_]
+    responses: npt.NDArray[np.object_]
+    flags: Mapping[int, tuple[str, ...]]
+    families: Mapping[str, int]
+    measures: frozenset[str]
+
+
+def read_columns(run: RunFile, damaged: list[str] | None = None) -> Columns:
+    """Read the records of a run.
+
+    Parameters
+    ----------
+    run : RunFile
+    damaged : list of str, optional
+        Takes what is wrong with lines of samples that cannot be read, which are left out then.
+
+    Raises
+    ------
+    SagoError
+        Names the file, and the line where it has lines, that cannot be read; or a file without
+        records of this project.
+    """
+    try:
+        if run.path.suffix == ".parquet":
+            return _of_parquet(run.path)
+        return _of_rows(_sampled(run, damaged))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, SagoError):
+            raise
+        raise SagoError(f"{run.path} holds a record that cannot be read: {error!r}") from error
+
+
+def _sampled(run: RunFile, damaged: list[str] | None) -> list[dict[str, Any]]:
+    found = read_filters(run.path, damaged)
+    rows = found.get(run.filter, []) if run.filter else next(iter(found.values()), [])
+    if not rows:
+        raise SagoError(
+            f"{run.path} holds no records of sago-harness" + (" that can be read" if damaged else "")
+        )
+    return rows
+
+
+def _of_parquet(path: Path) -> Columns:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path, memory_map=True)
+        names = set(metadata.schema.to_arrow_schema().names)
+        if not {"document", "reasons", "record", "role"} <= names:
+            raise SagoError(f"{path} holds no records of sago-harness")
+        if "raw" in names:
+            return _of_rows(read_parquet(path))
+        coded_names = [name for name in _CODED if name in names]
+        with pq.ParquetFile(path, metadata=metadata, read_dictionary=coded_names, memory_map=True) as file:
+            wanted = [name for name in (*_CODED, *_number_columns().values(), *_PLAIN) if name in names]
+            table = file.read(columns=wanted, use_threads=False)
+    except (OSError, pa.ArrowException) as error:
+        raise SagoError(f"{path} is no Parquet file: {error}") from error
+    if not table.num_rows:
+        raise SagoError(f"{path} holds no records of sago-harness")
+    for version in table.column("record").unique().to_pylist():
+        migrated({"record": version}, path)
+    coded = {name: _coded(table.column(name)) for name in coded_names}
+    size = table.num_rows
+
+    def number(column: str) -> Doubles:
+        if column not in names:
+            return np.full(size, np.nan)
+        values: Doubles = np.asarray(table.column(column).to_numpy(), dtype=np.float64)
+        return values
+
+    role = _roles(*coded["role"])
+    canonical = np.flatnonzero(role == CANONICAL)
+    few = table.select(["response_hash", "flags"]).take(pa.array(canonical))
+    responses = np.full(size, None, dtype=object)
+    responses[canonical] = few.column("response_hash").to_pylist()
+    strength = number("strength")
+    variant, ids = coded["variant"]
+    first = _first(variant, len(ids))
+    said = {name: [_text(coded[name], row) for row in first] for name in ("family", "operator", "position")}
+    keys = tuple(
+        VariantKey(
+            id,
+            said["family"][k] or "",
+            said["operator"][k] or "",
+            None if np.isnan(strength[first[k]]) else float(strength[first[k]]),
+            said["position"][k],
+        )
+        for k, id in enumerate(ids)
+    )
+    measures = [json.loads(text) for text in coded["measures"][1] if text]
+    return Columns(
+        tuple(coded["document"][1]),
+        _complete(coded["document"][0], "document"),
+        keys,
+        _complete(variant, "variant"),
+        role,
+        {name: number(column) for name, column in _number_columns().items()},
+        *_reasons(*coded["reasons"]),
+        _marked(coded.get("text_reason"), size) | _marked(coded.get("document_reason"), size),
+        responses,
+        {
+            int(row): tuple(flags)
+            for row, flags in zip(canonical, few.column("flags").to_pylist(), strict=True)
+            if flags
+        },
+        _families(coded["families"]),
+        frozenset(name for names in measures for name in names),
+    )
+
+
+#: Read as they are.
+_PLAIN = ("record", "strength", "response_hash", "flags")
+
+
+def _number_columns() -> dict[str, str]:
+    """Return name -> Parquet column of the numbers."""
+    plain = {name: name for name in (*MEASURES, *BESIDE, "correct")}
+    spread = [f"raw_{name}" for name in RAW] + [f"first_{name}" for name in FIRST]
+    return {**plain, **{name: name for name in spread}, "tokens": "tokens_response"}
+
+
+def _coded(column: Any) -> tuple[Codes, list[str]]:
+    """Return codes, -1 for null, and the distinct values in order of appearance."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0)
+    codes: Codes = pc.fill_null(whole.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
+    return codes, whole.dictionary.to_pylist()
+
+
+def _roles(codes: Codes, names: Sequence[str]) -> Codes:
+    unknown = set(names) - set(ROLES)
+    if unknown:
+        raise ValueError(f"role {min(unknown)}")
+    places: Codes = np.array([ROLES.index(name) for name in names], dtype=np.intp)[_complete(codes, "role")]
+    return places
+
+
+def _complete(codes: Codes, name: str) -> Codes:
+    if len(codes) and codes.min() < 0:
+        raise ValueError(f"a record without {name}")
+    return codes
+
+
+def _first(codes: Codes, count: int) -> Codes:
+    """Return the first row of each code."""
+    first = np.zeros(count, dtype=np.intp)
+    present, rows = np.unique(codes, return_index=True)
+    first[present[present >= 0]] = rows[present >= 0]
+    return first
+
+
+def _text(coded: tuple[Codes, list[str]], row: int) -> str | None:
+    codes, names = coded
+    return names[codes[row]] if codes[row] >= 0 else None
+
+
+def _reasons(codes: Codes, texts: Sequence[str]) -> tuple[tuple[Mapping[str, str], ...], Codes]:
+    """Parse the distinct reasons; no reason at all is the last one."""
+    found = tuple({} if text == "{}" else dict(json.loads(text)) for text in texts)
+    return (*found, {}), np.where(codes < 0, len(found), codes)
+
+
+def _marked(coded: tuple[Codes, list[str]] | None, size: int) -> npt.NDArray[np.bool_]:
+    """Say which rows have a text that is not empty."""
+    if coded is None:
+        return np.zeros(size, dtype=bool)
+    marked: npt.NDArray[np.bool_] = np.array([*map(bool, coded[1]), False], dtype=bool)[coded[0]]
+    return marked
+
+
+def _families(coded: tuple[Codes, list[str]]) -> dict[str, int]:
+    codes, texts = coded
+    for code in dict.fromkeys(codes[codes >= 0].tolist()):
+        families = json.loads(texts[code])
+        if families:
+            return {str(family): int(count) for family, count in families.items()}
+    return {}
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    documents: dict[str, int] = {}
+    keys: dict[str, VariantKey] = {}
+    places: dict[str, int] = {}
+    reasons: dict[str, int] = {}
+    document, variant, reason = (np.zeros(len(rows), dtype=np.intp) for _ in range(3))
+    for i, row in enumerate(rows):
+        document[i] = documents.setdefault(str(row["document"]), len(documents))
+        id = str(row["variant"])
+        variant[i] = places.setdefault(id, len(places))
+        if id not in keys:
+            strength = row.get("strength")
+            keys[id] = VariantKey(
+                id,
+                str(row["family"] or ""),
+                str(row["operator"] or ""),
+                None if strength is None else float(strength),
+                row.get("position"),
+            )
+        reason[i] = reasons.setdefault(json.dumps(row["reasons"] or {}), len(reasons))
+    roles = [str(row["role"]) for row in rows]
+    role = _roles(np.array([*map(_place_of_role, roles)], dtype=np.intp), ROLES)
+    numbers = {name: _numbers([row["distances"].get(name) for row in rows]) for name in (*MEASURES, *BESIDE)}
+    for part, names in (("raw", RAW), ("first", FIRST)):
+        for name in names:
+            numbers[f"{part}_{name}"] = _numbers([(row.get(part) or {}).get(name) for row in rows])
+    numbers["correct"] = _numbers([row.get("correct") for row in rows])
+    numbers["tokens"] = _numbers([(row.get("tokens") or {}).get("response") for row in rows])
+    responses = np.full(len(rows), None, dtype=object)
+    flags = {}
+    for place in np.flatnonzero(role == CANONICAL).tolist():
+        responses[place] = rows[place]["response_hash"]
+        if rows[place].get("flags"):
+            flags[place] = tuple(rows[place]["flags"])
+    families: Mapping[str, Any] = next((row["families"] for row in rows if row.get("families")), {})
+    return Columns(
+        tuple(documents),
+        document,
+        tuple(keys.values()),
+        variant,
+        role,
+        numbers,
+        tuple(json.loads(text) for text in reasons),
+        reason,
+        np.array([bool(row.get("text_reason") or row.get("document_reason")) for row in rows], dtype=bool),
+        responses,
+        flags,
+        {str(family): int(count) for family, count in families.items()},
+        frozenset(name for row in rows for name in row.get("measures") or ()),
+    )
+
+
+def _place_of_role(role: str) -> int:
+    if role not in ROLES:
+        raise ValueError(f"role {role}")
+    return ROLES.index(role)
+
+
+def _numbers(values: list[Any]) -> Doubles:
+    numbers: Doubles = np.array(values, dtype=np.float64)
+    return numbers

@@ -1,0 +1,165 @@
+"""Only like is compared with like: what must be equal over the models of a data set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sago_harness.errors import SagoError
+from sago_harness.jsonsafe import dumps
+from sago_harness.runs.find import RunFile
+from sago_harness.runs.signatures import PACK_DIGITS, Signature, precision
+
+#: Field -> its name in messages, what explains the most first. Versions of packages are none of them.
+FIELDS: dict[str, str] = {
+    "version": "task version",
+    "recipe": "recipe",
+    "recipe_digest": "content of the recipe",
+    "pack": "pack",
+    "seed": "seed",
+    "shots": "shots",
+    "template": "chat template",
+    "variants": "variants",
+    "controls": "chance controls",
+    "canonical_repeats": "canonical repeats",
+    "generation": "generation arguments",
+    "prompts": "prompts",
+    "scoring": "gold answers or how they are compared",
+    "encoder": "encoder",
+    "pooling": "pooling",
+    "layers": "layers",
+    "measures": "versions of measures",
+    "dtype": "precision of the model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A field in which a model differs from most others on a task.
+
+    Attributes
+    ----------
+    task, field : str
+    model, value : str
+        The one that differs.
+    reference, usual : str
+        A model with the most common value, and that value.
+    """
+
+    task: str
+    field: str
+    model: str
+    value: str
+    reference: str
+    usual: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.task}: {FIELDS[self.field]}: {self.reference} has {self.usual}, "
+            f"{self.model} has {self.value}"
+        )
+
+
+def check(
+    runs: Sequence[RunFile], *, allow_mixed: bool = False
+) -> tuple[frozenset[tuple[str, str]], tuple[str, ...]]:
+    """Refuse runs that differ in more than the model, or mark them.
+
+    A field that a run does not state (no results file, or a model that is only known as an
+    interface) is not compared.
+
+    Parameters
+    ----------
+    runs : sequence of RunFile
+    allow_mixed : bool
+        Mark in place of refusing.
+
+    Returns
+    -------
+    mixed : frozenset of (str, str)
+        (task, model) of the runs that differ from the most common value of a field.
+    notes : tuple of str
+        One line for each of them.
+
+    Raises
+    ------
+    SagoError
+        Names task, field, two models and their values.
+    """
+    tasks: dict[str, list[RunFile]] = {}
+    for run in sorted(runs, key=lambda run: (run.task, run.model)):
+        tasks.setdefault(run.task, []).append(run)
+    found: dict[tuple[str, str], list[Mismatch]] = {}
+    for of_task in tasks.values():
+        for one in mismatches(of_task):
+            if not allow_mixed:
+                raise SagoError(
+                    f"only like is compared with like, and these differ: {one} "
+                    "(--allow-mixed reads them and marks them)"
+                )
+            found.setdefault((one.task, one.model), []).append(one)
+    notes = [
+        f"{task}: {model} is marked as mixed: "
+        + "; ".join(f"{FIELDS[one.field]} {one.value}, not {one.usual}" for one in differing)
+        for (task, model), differing in found.items()
+    ]
+    return frozenset(found), tuple(notes)
+
+
+def mismatches(runs: Sequence[RunFile]) -> list[Mismatch]:
+    """Return where runs of one task differ from the most common value, field by field.
+
+    Of values that are equally common, the one of the first run counts.
+    """
+    found = []
+    for field in FIELDS:
+        stated = [(run, _value(run.signature, field)) for run in runs]
+        known = [(run, value) for run, value in stated if value]
+        counts = Counter(value for _, value in known)
+        if len(counts) < 2:
+            continue
+        usual = counts.most_common(1)[0][0]
+        reference = next(run for run, value in known if value == usual)
+        for run, value in known:
+            if value != usual:
+                shown, as_usual = _shown(field, run.signature, reference.signature)
+                found.append(Mismatch(run.task, field, run.model, shown, reference.model, as_usual))
+    return found
+
+
+def _value(signature: Signature, field: str) -> str:
+    """Return a field as text that is equal where the field is; "" where it is not stated."""
+    if field == "dtype":
+        return precision(signature)
+    value = signature.get(field)
+    if value is None:
+        return ""
+    if field == "pack":
+        # None at all is a statement: variants that were made are not those of a pack.
+        return str(value)[:PACK_DIGITS] or "none"
+    return dumps(_sorted(value)) if isinstance(value, Mapping) else str(value)
+
+
+def _shown(field: str, one: Signature, other: Signature) -> tuple[str, str]:
+    """Return both values for a message; of mappings only what differs."""
+    a, b = one.get(field), other.get(field)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        keys = [key for key in sorted({*a, *b}) if a.get(key) != b.get(key)]
+        return _part(a, keys), _part(b, keys)
+    if field == "template":
+        return ("on" if a else "off"), ("on" if b else "off")
+    values = _value(one, field), _value(other, field)
+    if field == "variants":
+        counts = [f" ({s['documents']} documents)" if "documents" in s else "" for s in (one, other)]
+        return values[0] + counts[0], values[1] + counts[1]
+    return values
+
+
+def _part(values: Mapping[str, Any], keys: Sequence[str]) -> str:
+    return ", ".join(f"{key} {dumps(values[key]) if key in values else 'none'}" for key in keys)
+
+
+def _sorted(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _sorted(v) if isinstance(v, Mapping) else v for key, v in sorted(value.items())}

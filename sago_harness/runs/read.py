@@ -1,0 +1,188 @@
+"""Run folders -> the score table that all statistics read."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from sago_harness.errors import SagoError, unknown
+from sago_harness.runs.blocks import task_table
+from sago_harness.runs.columns import read_columns
+from sago_harness.runs.comparable import check
+from sago_harness.runs.find import RunFile
+from sago_harness.scores.table import read_filters
+from sago_harness.stats.table import ScoreTable, TaskTable
+
+#: Damaged lines, or older runs, that are named one by one.
+_NAMED = 3
+
+
+def read_table(
+    runs: Sequence[RunFile],
+    *,
+    allow_mixed: bool = False,
+    skip_damaged: bool = False,
+    models: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+) -> ScoreTable:
+    """Return the score table of runs; a data set's records are read when it is asked for.
+
+    Parameters
+    ----------
+    runs : sequence of RunFile
+        Of :func:`sago_harness.runs.find.find_runs`.
+    allow_mixed : bool
+        Mark models whose runs differ in more than the model, in place of refusing them.
+    skip_damaged : bool
+        Leave out damaged lines of samples, and say so in the notes; they are looked for at once.
+    models, tasks : sequence of str, optional
+        Those alone; a task stands for all its filters.
+
+    Returns
+    -------
+    ScoreTable
+
+    Raises
+    ------
+    SagoError
+        If there is nothing to read, a model or task is unknown, or runs cannot be compared. Files
+        that cannot be read are refused, by file and line, when their data set is loaded.
+    """
+    chosen = _chosen(runs, models, tasks)
+    marked, notes = check(chosen, allow_mixed=allow_mixed)
+    notes = (*_older(chosen), *notes)
+    if skip_damaged:
+        notes = (*notes, *(note for run in chosen for note in _damage(run)))
+    of_task: dict[str, list[RunFile]] = {}
+    for run in sorted(chosen, key=lambda run: run.model):
+        of_task.setdefault(run.task, []).append(run)
+    for task, these in of_task.items():
+        for one, other in itertools.pairwise(these):
+            if one.model == other.model:
+                raise SagoError(
+                    f"{task}: {one.path} and {other.path} are both of model {one.model}: "
+                    "tell them apart as NAME=PATH"
+                )
+
+    def load(task: str) -> TaskTable:
+        these = of_task[task]
+        columns = [read_columns(run, [] if skip_damaged else None) for run in these]
+        return task_table(task, these, columns, [(task, run.model) in marked for run in these])
+
+    names = sorted({run.model for run in chosen})
+    return ScoreTable(tuple(sorted(of_task)), tuple(names), load, tuple(notes))
+
+
+def _chosen(
+    runs: Sequence[RunFile], models: Sequence[str] | None, tasks: Sequence[str] | None
+) -> list[RunFile]:
+    if not runs:
+        raise SagoError("there are no runs to read")
+    known = {run.model for run in runs}
+    for name in models or ():
+        if name not in known:
+            raise unknown("model", name, known, "these runs")
+    chosen = [run for run in runs if models is None or run.model in models]
+    named = {run.task for run in chosen} | {_plain_task(run) for run in chosen}
+    for name in tasks or ():
+        if name not in named:
+            raise unknown("task", name, named, "these runs")
+    return [run for run in chosen if tasks is None or run.task in tasks or _plain_task(run) in tasks]
+
+
+def _plain_task(run: RunFile) -> str:
+    """Return the task without its filter."""
+    return run.task.removesuffix(f"[{run.filter}]") if run.filter else run.task
+
+
+def _damage(run: RunFile) -> list[str]:
+    """Return a note on the damaged lines of a samples file, if it has any."""
+    if run.path.suffix == ".parquet":
+        return []
+    damaged: list[str] = []
+    read_filters(run.path, damaged)
+    if not damaged:
+        return []
+    count = f"{len(damaged)} damaged line{'s' if len(damaged) > 1 else ''} left out"
+    return [f"{run.task}: {run.model}: {count}: {_some(damaged)}"]
+
+
+def _older(runs: Sequence[RunFile]) -> list[str]:
+    """Return a note on runs that newer ones stand for, if there are any."""
+    count = sum(run.older for run in runs)
+    if not count:
+        return []
+    named = [f"{run.model} on {run.task}" for run in runs if run.older]
+    return [f"{count} older run{'s' if count > 1 else ''} left out: {_some(named)}"]
+
+
+def _some(lines: Sequence[str]) -> str:
+    more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
+    return "; ".join(lines[:_NAMED]) + more
+
+
+def texts(run: RunFile, document: str, variant: str) -> tuple[str, str]:
+    """Return what was asked and what the model said, reading no more than that.
+
+    Parameters
+    ----------
+    run : RunFile
+    document : str
+    variant : str
+        A variant's id, ``"canonical"``, or a control's or repeat's.
+
+    Returns
+    -------
+    prompt, response : str
+        The varied span of the prompt, and the response.
+
+    Raises
+    ------
+    SagoError
+        If the run has no such document or variant.
+    """
+    found = (
+        _texts_of_parquet(run.path, document, variant)
+        if run.path.suffix == ".parquet"
+        else _texts_of_samples(run, document, variant)
+    )
+    if found is None:
+        raise SagoError(f"{run.path} has no variant {variant!r} of document {document!r}")
+    return found
+
+
+def _texts_of_parquet(path: Path, document: str, variant: str) -> tuple[str, str] | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    wanted = [("document", "=", document), ("variant", "=", variant)]
+    try:
+        rows = pq.read_table(
+            path, columns=["text", "response"], filters=wanted, partitioning=None
+        ).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise SagoError(f"{path} is no Parquet file: {error}") from error
+    return next(((str(row["text"] or ""), str(row["response"] or "")) for row in rows), None)
+
+
+def _texts_of_samples(run: RunFile, document: str, variant: str) -> tuple[str, str] | None:
+    with run.path.open("rb") as lines:
+        for line in lines:
+            try:
+                sample = json.loads(line.decode("utf-8"))
+                if run.filter and str(sample.get("filter", "none")) != run.filter:
+                    continue
+                filtered = sample["filtered_resps"]
+                # A line is a document: one of its records says which.
+                if json.loads(filtered[0])["document"] != document:
+                    continue
+                for text, said in zip(filtered, sample["resps"], strict=True):
+                    record = json.loads(text)
+                    if record["variant"] == variant:
+                        return str(record["text"]), str(said[0])
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+                # Damaged lines are refused, or counted, where the table is read.
+                continue
+    return None

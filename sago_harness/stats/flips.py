@@ -1,0 +1,247 @@
+"""Sums over documents under random signs, and the p-values of pairs of models from them.
+
+A pair of models is a row of contributions c(i) that sum to its difference. T, their sum under
+random signs, is compared with the difference through t = T / sqrt(n / (n - 1) (sum c^2 - T^2 / n));
+as signs leave sum c^2 as it is, t rises with T alone, and counting T is counting t.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sago_harness.stats.resampling import ANCHOR, TIE, Settings, enumerated, generator, sign_flips
+from sago_harness.stats.table import Doubles, Flags
+
+Places = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.floating]
+
+#: Elements of a block of draws or patterns that are worked on at once.
+BLOCK = 2**23
+
+#: Standard deviations beyond which the draws are that could anchor a tail.
+FAR = 2.5
+
+#: Rows of draws that fit a processor's cache together.
+ROWS = 16
+
+
+class Flips:
+    """Patterns of signs over documents, kept small, and sums under them.
+
+    Parameters
+    ----------
+    documents : int
+    settings : Settings
+    purpose, task : str
+        What the draws are for: the same for all scores, so that these are compared on equal terms.
+
+    Attributes
+    ----------
+    exact : bool
+        All patterns are there, not a sample of them.
+    """
+
+    def __init__(self, documents: int, settings: Settings, purpose: str, task: str) -> None:
+        rng = generator(settings.seed, purpose, task)
+        self.exact = enumerated(documents, settings.resamples)
+        step = max(1, BLOCK // max(1, documents))
+        if self.exact or settings.resamples <= step:
+            self.patterns = sign_flips(documents, settings.resamples, rng).astype(np.int8)
+        else:
+            self.patterns = np.empty((settings.resamples, documents), dtype=np.int8)
+            for start in range(0, settings.resamples, step):
+                stop = min(start + step, settings.resamples)
+                self.patterns[start:stop] = sign_flips(documents, stop - start, rng)
+
+    def __len__(self) -> int:
+        return len(self.patterns)
+
+    @property
+    def documents(self) -> int:
+        """Number of documents."""
+        return int(self.patterns.shape[1])
+
+    @property
+    def kind(self) -> type[np.floating]:
+        """Precision of sums: double where all patterns are there and must be told apart exactly."""
+        return np.float64 if self.exact else np.float32
+
+    def some(self, keep: Flags) -> Flips:
+        """Return some of the patterns; ``keep`` of shape (B,)."""
+        less = copy.copy(self)
+        less.patterns = self.patterns[keep]
+        return less
+
+    def sums(self, rows: Doubles) -> Floats:
+        """Return the sums of rows (K, D) under every pattern, of shape (K, B)."""
+        kind = self.kind
+        values = rows.astype(kind)
+        sums = np.empty((len(rows), len(self)), dtype=kind)
+        step = max(1, BLOCK // max(1, rows.shape[1]))
+        for start in range(0, len(self), step):
+            sums[:, start : start + step] = values @ self.patterns[start : start + step].T.astype(kind)
+        return sums
+
+
+@dataclass
+class Tally:
+    """What the draws say of each pair, filled block by block; arrays of shape (P,).
+
+    Attributes
+    ----------
+    difference : ndarray
+        NaN where there is none.
+    squares : ndarray
+        Sum of c(i)^2.
+    n, documents : ndarray
+        Documents of the sparser measure of a score, and of any of its measures.
+    exact, total : ndarray
+        Whether all patterns were taken, and how many there were.
+    scale : ndarray
+        Size of a document's value.
+    up, both, above : ndarray
+        Draws at or beyond the difference in its own direction, in either, and those beyond it.
+    anchor_one, anchor_two : ndarray
+        Where few draws reach the difference: draws that the tail is anchored at.
+    """
+
+    difference: Doubles
+    squares: Doubles
+    n: Places
+    documents: Places
+    exact: Flags
+    total: Doubles
+    scale: Doubles
+    up: Doubles
+    both: Doubles
+    above: Doubles
+    anchor_one: Doubles
+    anchor_two: Doubles
+
+    @classmethod
+    def of(cls, pairs: int) -> Tally:
+        """Return an empty tally."""
+        nan, none = [np.full(pairs, np.nan) for _ in range(8)], np.zeros(pairs, dtype=np.intp)
+        difference, squares, *rest = nan
+        return cls(difference, squares, none, none.copy(), none.astype(bool), np.ones(pairs), *rest[:6])
+
+    def enter(
+        self, places: Places, difference: Doubles, parts: Doubles, scale: Doubles
+    ) -> tuple[Doubles, Doubles]:
+        """Enter differences and their parts c (K, D); return the signs and sizes of the differences."""
+        difference = np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
+        squares = np.square(parts).sum(axis=1)
+        # Rounding alone is no spread: sums of squares under (1e-9 of the scale)^2 / n are none.
+        least = np.square(TIE * scale) / np.maximum(self.documents[places], 1)
+        self.difference[places] = difference
+        self.squares[places] = np.where(squares <= least, 0.0, squares)
+        self.scale[places] = scale
+        return np.where(difference < 0.0, -1.0, 1.0), np.abs(difference)
+
+    def count(self, places: Places, draws: Floats, observed: Doubles, slack: Doubles) -> None:
+        """Count the draws (K, B) beyond observed values, which are not negative; slack = rounding."""
+        kind, total = draws.dtype, draws.shape[1]
+        low, high = (observed - slack).astype(kind)[:, None], (observed + slack).astype(kind)[:, None]
+        up, down, above = _sum(draws >= low), _sum(draws <= -low), _sum(draws > high)
+        self.up[places], self.above[places] = up, above
+        self.both[places] = np.minimum(up + down, total)
+        self.total[places] = total
+        if total <= 10 * ANCHOR:
+            return
+        far = np.flatnonzero((up < ANCHOR) & ~self.exact[places])
+        edges = np.sqrt(self.squares[places[far]]) * FAR
+        for k, edge in zip(far, edges, strict=True):
+            one, two = _anchors(draws[k], float(edge))
+            self.anchor_one[places[k]] = one
+            if up[k] + down[k] < ANCHOR:
+                self.anchor_two[places[k]] = two
+
+    def pvalues(self, known: Flags, statistic: Doubles, df: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+        """Return p-values in the direction of the difference, against it, and two-sided.
+
+        (1 + draws as extreme) / (1 + draws), or the share of all patterns; beyond the draws as in
+        :func:`sago_harness.stats.resampling.exceedance`. Never below what all patterns could give.
+
+        Parameters
+        ----------
+        known : ndarray of shape (P,)
+            Pairs that have a p-value.
+        statistic, df : ndarray of shape (P,)
+            Student's t of the differences.
+        """
+        add = np.where(self.exact, 0.0, 1.0)
+        total = add + self.total
+        squares = np.where(known, self.squares, 0.0)
+        size = np.where(known, np.abs(self.difference), 0.0)
+        floor = 2.0 ** -np.minimum(np.maximum(self.n, 1), 1000).astype(np.float64)
+        found = []
+        shares = (add + self.up, total - self.above, add + self.both)
+        anchors = (self.anchor_one, None, self.anchor_two)
+        for share, anchor, least in zip(shares, anchors, (floor, floor, 2.0 * floor), strict=True):
+            # Without any spread nothing speaks for either side.
+            p = np.where(squares > 0.0, share / total, 1.0)
+            if anchor is not None:
+                p = np.minimum(p, self._beyond(np.abs(statistic), anchor, squares, df))
+            found.append(np.clip(p, least, 1.0))
+        toward, against, two = found
+        return toward, against, np.where(size > 0.0, two, 1.0)
+
+    def _beyond(self, statistic: Doubles, anchor: Doubles, squares: Doubles, df: Doubles) -> Doubles:
+        """Return p-values that fall on from the anchor as Student's t does; 1 where there is none."""
+        from scipy import stats
+
+        p = np.ones(len(statistic))
+        at = np.flatnonzero((squares > 0.0) & np.isfinite(anchor))
+        at = at[anchor[at] > 0.0]
+        t = student(anchor[at], squares[at], self.n[at], self.documents[at])
+        at, t = at[np.isfinite(t)], t[np.isfinite(t)]
+        if at.size:
+            drop = stats.t.logsf(statistic[at], df[at]) - stats.t.logsf(t, df[at])
+            p[at] = ANCHOR / (1.0 + self.total[at]) * np.exp(np.minimum(drop, 0.0))
+        return p
+
+
+def student(sums: Doubles, squares: Doubles, n: Places, documents: Places) -> Doubles:
+    """Return t = T / sqrt(n / (n - 1) (sum c^2 - T^2 / documents)), infinite without spread.
+
+    Examples
+    --------
+    >>> d = np.array([1.0, 2.0, 3.0]) / 3
+    >>> student(d.sum(), np.square(d).sum(), np.array(3), np.array(3)).round(6).item()
+    3.464102
+    """
+    wide = np.maximum(n, 2).astype(np.float64)
+    left = np.maximum(squares - np.square(sums) / np.maximum(documents, 1), 0.0)
+    return ratio(np.asarray(sums), np.sqrt(wide / (wide - 1.0) * left))
+
+
+def ratio(value: Doubles, spread: Doubles) -> Doubles:
+    """Return value / spread: 0 for no value, infinite for a value without spread."""
+    sure = np.where(value == 0.0, 0.0, np.copysign(np.inf, value))
+    return np.divide(value, spread, out=sure, where=spread > 0.0)
+
+
+def rounding(exact: bool) -> float:
+    """Return the error of a sum, as a share of the sum of magnitudes, that must not part equal sums."""
+    return 1e-12 if exact else 4e-7
+
+
+def _anchors(draws: Floats, edge: float) -> tuple[float, float]:
+    """Return the ANCHOR-th largest draw and the ANCHOR-th largest magnitude.
+
+    Only draws beyond ``edge`` are put in order, where there are enough of them.
+    """
+    beyond = draws[np.abs(draws) > edge]
+    if np.count_nonzero(beyond > 0.0) < ANCHOR:
+        beyond = draws
+    at = len(beyond) - ANCHOR
+    return float(np.partition(beyond, at)[at]), float(np.partition(np.abs(beyond), at)[at])
+
+
+def _sum(flags: Flags) -> Doubles:
+    """Return the number of marks in each row: many times faster row by row than as one sum."""
+    return np.array([np.count_nonzero(row) for row in flags], dtype=np.float64)

@@ -1,0 +1,267 @@
+"""What a difference of two models is made of, document by document.
+
+A relative instability r = sqrt(mean q_s / mean q_c) is a root, and under a root the influence of a
+document depends on where each model happens to lie: u is divided by 2 r(a) for one model and by
+2 r(b) for the other, so that a model that was lucky also looks surer. With few documents a test on
+it rejects too often (8 documents, skewed: 10 to 17 % in place of 5). The difference of two roots is
+
+    r(a) - r(b) = (r(a)^2 - r(b)^2) / (r(a) + r(b)),
+
+and a difference of r^2 with one divisor for both has no such slant (2 to 5 %). This is what pairs
+are formed from; to first order it is the difference of the influence values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sago_harness.scores.composite import COMPOSITES, RIGID_CHANCE
+from sago_harness.stats.flips import Flips, Floats, Places, rounding
+from sago_harness.stats.quantities import Quantity, combined, mean_quantity, relative_quantity
+from sago_harness.stats.reduce import MIRRORING
+from sago_harness.stats.scored import ScoredTask
+from sago_harness.stats.table import Doubles, Flags
+
+#: Up to so many terms in a score, sums of the terms are cheaper than sums of each pair.
+SHARED_TERMS = 8
+
+
+@dataclass(frozen=True)
+class Term:
+    """One measure in a score.
+
+    Attributes
+    ----------
+    weight : float
+        The score's derivative with respect to the measure.
+    root : bool
+        The measure is the root of a ratio of means.
+    quantity : Quantity
+        The measure, of M models over D_t documents.
+    start : int
+        Where its documents begin among those of the score.
+    """
+
+    weight: float
+    root: bool
+    quantity: Quantity
+    start: int = 0
+
+    @property
+    def scaled(self) -> Doubles:
+        """Return the influence values, of r^2 for a root; of shape (M, D_t)."""
+        if not self.root:
+            return self.quantity.influence
+        double = np.where(np.isfinite(self.quantity.values), 2.0 * self.quantity.values, 0.0)
+        scaled: Doubles = self.quantity.influence * double[:, None]
+        return scaled
+
+    def factors(self, a: Places, b: Places) -> Doubles:
+        """Return what differences of scaled values of models a and b are multiplied with, (K,)."""
+        if not self.root:
+            return np.full(len(a), self.weight)
+        both = self.quantity.values[a] + self.quantity.values[b]
+        value: Doubles = np.divide(self.weight, both, out=np.zeros(both.shape), where=both > 0.0)
+        return value
+
+
+@dataclass(frozen=True)
+class PairData:
+    """One score with its measures, and the way to form it again on fewer documents.
+
+    Attributes
+    ----------
+    quantity : Quantity
+        Of M models over D documents.
+    masks : ndarray of shape (S, M, D)
+        For each measure, the documents that are scored.
+    terms : tuple of Term
+    restrict : callable
+        ``restrict(at, keep)``: the score and the terms of the models at the places ``at`` (K,),
+        each measure over the documents in its rows of ``keep`` (S, K, D).
+    """
+
+    quantity: Quantity
+    masks: Flags
+    terms: tuple[Term, ...]
+    restrict: Callable[[Places, Flags], tuple[Quantity, tuple[Term, ...]]] = field(repr=False)
+
+    def groups(self) -> Places:
+        """Return a number for each model, the same for equal masks; -1 where unscored."""
+        seen: dict[bytes, int] = {}
+        packed = np.packbits(self.masks, axis=2)
+        groups = [seen.setdefault(packed[:, m].tobytes(), len(seen)) for m in range(self.masks.shape[1])]
+        return np.where(np.isfinite(self.quantity.values), groups, -1)
+
+
+def of_quantity(quantity: Quantity) -> PairData:
+    """Return a score of which nothing but values and influence is known, the same documents for all."""
+    some = np.any(quantity.influence != 0.0, axis=0)
+    masks = np.broadcast_to(some, (1, *quantity.influence.shape))
+
+    def restrict(at: Places, keep: Flags) -> tuple[Quantity, tuple[Term, ...]]:
+        raise AssertionError(f"{len(at)} models of one mask were to be restricted to {keep.sum()} documents")
+
+    return PairData(quantity, masks, (Term(1.0, False, quantity),), restrict)
+
+
+def pair_data(scored: ScoredTask) -> dict[str, PairData]:
+    """Return what pairs of models are formed from, for all scores of a data set."""
+    axis_of = {name: values.axis for name, values in scored.reduced.items()}
+    squares = {name: values.squares() for name, values in scored.reduced.items()}
+    masks = {
+        name: np.isfinite(s) & (np.isfinite(scored.reduced[name].chances) | (name == MIRRORING))
+        for name, s in squares.items()
+    }
+
+    def restricted(
+        weights: Mapping[str, float], wanted: str
+    ) -> Callable[[Places, Flags], tuple[Quantity, tuple[Term, ...]]]:
+        def restrict(at: Places, keep: Flags) -> tuple[Quantity, tuple[Term, ...]]:
+            found: dict[str, Quantity] = {}
+            for name, documents in zip(weights, keep, strict=True):
+                kept = np.where(documents, squares[name][at], np.nan)
+                values = scored.reduced[name]
+                if name == MIRRORING:
+                    found[name] = mean_quantity(name, kept)
+                else:
+                    least = RIGID_CHANCE.get(name, 0.0)
+                    found[name] = relative_quantity(name, kept, values.chances[at], values.floors[at], least)
+            score = found[wanted] if wanted in found else combined(found, axis_of)[wanted]
+            return score, _terms(found, weights)
+
+        return restrict
+
+    made = {}
+    for name, quantity in scored.quantities.items():
+        weights = _weights(name, axis_of)
+        if not weights or not all(part in scored.quantities for part in weights):
+            made[name] = of_quantity(quantity)
+            continue
+        stack = np.array([masks[part] for part in weights])
+        terms = _terms(scored.quantities, weights)
+        made[name] = PairData(quantity, stack, terms, restricted(weights, name))
+    return made
+
+
+def _weights(name: str, axis_of: Mapping[str, str]) -> dict[str, float]:
+    """Return the measures that a score is made of, with their weights; nothing for unknown scores.
+
+    Examples
+    --------
+    >>> _weights("sago_text", {"x_bleu": "generation", "x_bert": "generation", "x_mr": "mirroring"})
+    {'x_bleu': -0.25, 'x_bert': -0.25, 'x_mr': -0.5}
+    """
+    if name in axis_of:
+        return {name: 1.0}
+    axes, sign = (COMPOSITES[name], -1.0) if name in COMPOSITES else ((name.removeprefix("sago_"),), 1.0)
+    of = {axis: [n for n, own in axis_of.items() if own == axis] for axis in axes}
+    return {n: sign / len(axes) / len(parts) for parts in of.values() for n in parts}
+
+
+def _terms(found: Mapping[str, Quantity], weights: Mapping[str, float]) -> tuple[Term, ...]:
+    return tuple(Term(weight, name != MIRRORING, found[name]) for name, weight in weights.items())
+
+
+def contributions(terms: tuple[Term, ...], a: Places, b: Places, difference: Doubles, part: Flags) -> Doubles:
+    """Return c(i) of pairs of models: what each document adds to value(a) - value(b).
+
+    Parameters
+    ----------
+    terms : tuple of Term
+    a, b : ndarray of shape (K,)
+        Places in the terms.
+    difference : ndarray of shape (K,)
+        value(a) - value(b), spread evenly over the documents; the terms sum to 0.
+    part : ndarray of shape (K, D)
+        Documents of each pair.
+
+    Returns
+    -------
+    ndarray of shape (K, D)
+        Rows sum to the difference. For a plain mean d(i) / n, d(i) the difference on document i.
+    """
+    share = difference / np.maximum(part.sum(axis=1), 1)
+    parts: Doubles = np.where(part, share[:, None], 0.0)
+    for term in terms:
+        scaled = term.scaled
+        columns = slice(term.start, term.start + scaled.shape[1])
+        parts[:, columns] += term.factors(a, b)[:, None] * (scaled[a] - scaled[b])
+    return parts
+
+
+class SharedSums:
+    """Flipped sums of every measure of a data set, formed once for all scores and pairs.
+
+    Only for pairs of models with the same documents: others need values of their own.
+    """
+
+    def __init__(self, flips: Flips) -> None:
+        self.flips = flips
+        self._sums: dict[tuple[int, bool], tuple[Quantity, Floats, Doubles]] = {}
+        self._part: dict[bytes, Floats] = {}
+
+    def of(self, term: Term) -> tuple[Floats, Doubles]:
+        """Return the sums (M, B) of a measure's scaled values, and the sizes of their rounding (M,)."""
+        # The same measure comes up in several scores.
+        key = id(term.quantity), term.root
+        if key not in self._sums:
+            scaled = term.scaled
+            # Less what all models have in common: what is left is small, and so is its rounding.
+            scaled = scaled - scaled.mean(axis=0)
+            rows = scaled
+            if scaled.shape[1] < self.flips.documents:
+                rows = np.zeros((len(scaled), self.flips.documents))
+                rows[:, term.start : term.start + scaled.shape[1]] = scaled
+            error = rounding(self.flips.exact) * np.abs(scaled).sum(axis=1)
+            self._sums[key] = term.quantity, self.flips.sums(rows), error
+        return self._sums[key][1:]
+
+    def some(self, keep: Flags) -> SharedSums:
+        """Return the sums under some of the patterns; ``keep`` of shape (B,)."""
+        less = SharedSums(self.flips.some(keep))
+        less._sums = {k: (q, np.ascontiguousarray(s[:, keep]), e) for k, (q, s, e) in self._sums.items()}
+        return less
+
+    def even(self, part: Flags) -> Floats:
+        """Return the sums (B,) of 1/n over the documents of a mask (D,)."""
+        key = part.tobytes()
+        if key not in self._part:
+            self._part[key] = self.flips.sums(part[None] / max(1, int(part.sum())))[0]
+        return self._part[key]
+
+    def draws(self, terms: tuple[Term, ...], a: int, b: Places, share: Doubles, even: Floats) -> Floats:
+        """Return sums under random signs of model a's pairs with models b, of shape (K, B).
+
+        ``share`` (K,) are the differences that are spread evenly; 0 = centred draws.
+        """
+        kind = even.dtype
+        total = share.astype(kind)[:, None] * even if share.any() else np.zeros((len(b), len(even)), kind)
+        first = np.full(len(b), a, dtype=np.intp)
+        for term in terms:
+            sums, _ = self.of(term)
+            each = sums[a] - sums[b]
+            each *= term.factors(first, b).astype(kind)[:, None]
+            total += each
+        return total
+
+    def centred(self, terms: tuple[Term, ...], a: int, b: Places) -> Floats:
+        """Return draws of differences of 0, of model a's pairs with models b, of shape (K, B)."""
+        none = np.zeros(len(b))
+        if len(terms) <= SHARED_TERMS:
+            return self.draws(terms, a, b, none, np.zeros(len(self.flips), dtype=self.flips.kind))
+        first = np.full(len(b), a, dtype=np.intp)
+        documents = np.zeros((len(b), self.flips.documents), dtype=bool)
+        return self.flips.sums(contributions(terms, first, b, none, documents))
+
+    def slack(self, terms: tuple[Term, ...], a: int, b: Places, share: Doubles) -> Doubles:
+        """Return how much rounding may move these draws, of shape (K,)."""
+        slack = rounding(self.flips.exact) * np.abs(share)
+        first = np.full(len(b), a, dtype=np.intp)
+        for term in terms:
+            _, error = self.of(term)
+            slack = slack + np.abs(term.factors(first, b)) * (error[a] + error[b])
+        return slack

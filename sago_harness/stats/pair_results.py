@@ -1,0 +1,202 @@
+"""What the comparison of two models says, one pair or all pairs of a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sago_harness.stats.flips import Places
+from sago_harness.stats.table import Doubles
+
+Adjust = Callable[[Doubles, str], Doubles]
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """One pair of models, compared in one score.
+
+    Attributes
+    ----------
+    task, quantity, a, b : str
+    n : int
+        Documents that are scored in both models.
+    difference : float
+        value(a) - value(b) over these documents; NaN with ``reason``.
+    stderr, statistic : float
+        Standard error of the difference, and their ratio.
+    pvalue, pvalue_adjusted : float
+        Two-sided; the second after the correction within its family.
+    p_plus, p_minus : float
+        One-sided: that a is more stable than b, that b is more stable than a.
+    confidence_interval : tuple of float
+        Of the difference alone, Student's t.
+    simultaneous_interval : tuple of float
+        Of all pairs in this score at once, Bonferroni.
+    effect_size : float
+        Mean over standard deviation of the documents' differences.
+    detectable : float
+        Difference that would be found with probability .8 in as many such documents.
+    smallest_pvalue : float or None
+        Where so few documents can give no significant result: the smallest p they could give.
+    too_close : bool
+        The adjusted p-value is above the level.
+    reason : str
+        Why the numbers are NaN.
+    """
+
+    task: str
+    quantity: str
+    a: str
+    b: str
+    n: int
+    difference: float
+    stderr: float
+    statistic: float
+    pvalue: float
+    pvalue_adjusted: float
+    p_plus: float
+    p_minus: float
+    confidence_interval: tuple[float, float]
+    simultaneous_interval: tuple[float, float]
+    effect_size: float
+    detectable: float
+    smallest_pvalue: float | None
+    too_close: bool
+    reason: str = ""
+
+    def __str__(self) -> str:
+        head = f"{self.quantity} {self.a} - {self.b}"
+        if self.reason:
+            return f"{head}: {self.reason}"
+        low, high = self.confidence_interval
+        end = ", too close to call" if self.too_close else ""
+        if self.smallest_pvalue is not None:
+            end += f" (no p under {self.smallest_pvalue:.2g} with {self.n} documents)"
+        shown = f"{self.difference:+.4f} [{low:+.4f}, {high:+.4f}], p={self.pvalue_adjusted:.4g}"
+        return f"{head}: {shown}, n={self.n}{end}"
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """All pairs in one score; every array of shape (P,), as in :class:`PairResult`.
+
+    ``low`` and ``high`` bound a difference alone, ``low_all`` and ``high_all`` all at once.
+    ``smallest`` is the smallest two-sided p-value that the documents of a pair could give.
+    """
+
+    difference: Doubles
+    stderr: Doubles
+    statistic: Doubles
+    pvalue: Doubles
+    p_plus: Doubles
+    p_minus: Doubles
+    low: Doubles
+    high: Doubles
+    low_all: Doubles
+    high_all: Doubles
+    effect_size: Doubles
+    detectable: Doubles
+    smallest: Doubles
+    n: Places
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PairBlock:
+    """All pairs of models of a data set in all scores.
+
+    Attributes
+    ----------
+    task : str
+    models : tuple of str
+    first, second : ndarray of shape (P,)
+        Places of the models of each pair: every pair once, or each model against the control.
+    columns : dict of str to PairColumns
+    level : float
+    correction : str
+    """
+
+    task: str
+    models: tuple[str, ...]
+    first: Places
+    second: Places
+    columns: Mapping[str, PairColumns]
+    level: float = 0.05
+    correction: str = "holm"
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def adjusted(self, adjust: Adjust | None = None) -> dict[str, Doubles]:
+        """Return the adjusted two-sided p-values; the pairs of one score are one family."""
+        return {
+            name: adjust_family({name: c.pvalue}, self.correction, adjust)[name]
+            for name, c in self.columns.items()
+        }
+
+    def rows(self, adjusted: Mapping[str, Doubles] | None = None) -> Iterator[PairResult]:
+        """Yield the results one by one, score by score.
+
+        Parameters
+        ----------
+        adjusted : dict of str to ndarray of shape (P,), optional
+            Adjusted p-values of a wider family (:func:`adjust_family`), for the scores to be shown.
+        """
+        for name, p in (self.adjusted() if adjusted is None else adjusted).items():
+            columns = self.columns[name]
+            family = max(1, int(np.isfinite(columns.pvalue).sum()))
+            # Holm's first step is the hardest to pass, that of Benjamini-Hochberg may be the last.
+            needed = self.level / (family if self.correction == "holm" else 1)
+            for k, (i, j) in enumerate(zip(self.first, self.second, strict=True)):
+                yield _result(self, name, columns, k, self.models[i], self.models[j], float(p[k]), needed)
+
+    def __str__(self) -> str:
+        return f"{self.task}: {len(self)} pairs of {len(self.models)} models in {len(self.columns)} scores"
+
+
+def _result(
+    block: PairBlock, name: str, c: PairColumns, k: int, a: str, b: str, p: float, needed: float
+) -> PairResult:
+    smallest = float(c.smallest[k])
+    return PairResult(
+        block.task, name, a, b, int(c.n[k]),
+        float(c.difference[k]), float(c.stderr[k]), float(c.statistic[k]),
+        float(c.pvalue[k]), p, float(c.p_plus[k]), float(c.p_minus[k]),
+        (float(c.low[k]), float(c.high[k])), (float(c.low_all[k]), float(c.high_all[k])),
+        float(c.effect_size[k]), float(c.detectable[k]),
+        smallest if smallest > needed else None,
+        p > block.level,
+        c.reasons[k],
+    )  # fmt: skip
+
+
+def adjust_family(
+    pvalues: Mapping[str, Doubles], method: str, adjust: Adjust | None = None
+) -> dict[str, Doubles]:
+    """Adjust p-values that stand in several arrays as one family.
+
+    Parameters
+    ----------
+    pvalues : dict of str to ndarray of shape (P,)
+        NaN where there was no test.
+    method : {"holm", "bh"}
+    adjust : callable, optional
+        ``adjust(pvalues, method)`` in place of :func:`sago_harness.stats.adjust.adjust`.
+
+    Examples
+    --------
+    >>> double = lambda p, method: p * len(p)
+    >>> adjust_family({"x": np.array([0.25]), "y": np.array([0.5])}, "holm", double)["x"].tolist()
+    [0.5]
+    """
+    if adjust is None:
+        from sago_harness.stats.adjust import adjust as standard
+
+        adjust = standard
+    if not pvalues:
+        return {}
+    ends = np.cumsum([len(p) for p in pvalues.values()])[:-1]
+    together = adjust(np.concatenate(list(pvalues.values())), method)
+    return dict(zip(pvalues, np.split(together, ends), strict=True))

@@ -1,0 +1,250 @@
+"""Which of two models is more stable: sign-flip tests of all pairs of models of a data set.
+
+The test. For a plain mean, d(i) is the difference of two models on document i, and under the null
+hypothesis each d(i) might as well have the other sign; the observed mean of d is held against its
+means over random signs. For a ratio, an axis or ``sago`` the difference of the two models is not a
+mean over documents, but it is one to first order: with the influence u/n of each document,
+
+    d(i) / n = (value(a) - value(b)) / n + u_a(i) / n - u_b(i) / n
+
+(``pair_data.py`` has the form for roots). The influences of a model sum to 0, so the d(i) / n sum
+to the observed difference; without their common part there would be nothing to test, the flipped
+sums alone would move. Statistics are studentised, t = T / sqrt(n / (n - 1) (sum c^2 - T^2 / n)) for
+a sum T of signed c(i) = d(i) / n. As flips leave sum c^2 as it is, t rises with T alone, and the
+test of t is the test of T.
+
+Documents that count for one model of a pair only do not enter it: both values are formed again
+without them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sago_harness.errors import unknown
+from sago_harness.stats.flips import BLOCK, ROWS, Flips, Places, Tally, ratio, rounding
+from sago_harness.stats.pair_data import SHARED_TERMS, PairData, SharedSums, contributions, pair_data
+from sago_harness.stats.pair_results import PairBlock, PairColumns, PairResult, adjust_family
+from sago_harness.stats.quantities import Quantity
+from sago_harness.stats.resampling import TIE, Settings, smallest_pvalue
+from sago_harness.stats.scored import ScoredTask
+from sago_harness.stats.table import Doubles
+
+__all__ = [
+    "PairBlock", "PairColumns", "PairResult", "adjust_family", "compare", "pair_block", "pair_places",
+]  # fmt: skip
+
+#: Power at which a difference counts as detectable.
+POWER = 0.8
+
+
+def pair_block(scored: ScoredTask, settings: Settings) -> PairBlock:
+    """Compare all pairs of models of a data set, or all models with the control, in every score.
+
+    Parameters
+    ----------
+    scored : ScoredTask
+    settings : Settings
+        ``control`` names a model that the others are compared with.
+
+    Raises
+    ------
+    SagoError
+        If the control is no model of this data set.
+    """
+    first, second = pair_places(scored.models, settings.control)
+    shared = SharedSums(Flips(len(scored.documents), settings, "pairs", scored.task))
+    columns = {
+        name: compare(data, first, second, shared, settings, scored.models)
+        for name, data in pair_data(scored).items()
+    }
+    return PairBlock(scored.task, scored.models, first, second, columns, settings.level, settings.correction)
+
+
+def pair_places(models: tuple[str, ...], control: str = "") -> tuple[Places, Places]:
+    """Return the places of the first and of the second model of every pair.
+
+    Examples
+    --------
+    >>> [p.tolist() for p in pair_places(("a", "b", "c"))]
+    [[0, 0, 1], [1, 2, 2]]
+    >>> [p.tolist() for p in pair_places(("a", "b", "c"), "b")]
+    [[0, 2], [1, 1]]
+    """
+    if not control:
+        first, second = np.triu_indices(len(models), 1)
+        return first, second
+    if control not in models:
+        raise unknown("control model", control, models)
+    at = models.index(control)
+    others = np.array([i for i in range(len(models)) if i != at], dtype=np.intp)
+    return others, np.full(len(others), at, dtype=np.intp)
+
+
+def compare(
+    data: PairData,
+    first: Places,
+    second: Places,
+    shared: SharedSums,
+    settings: Settings,
+    models: tuple[str, ...],
+) -> PairColumns:
+    """Compare pairs of models in one score.
+
+    Models with the same scored documents share flipped sums of the measures, and the sums of a pair
+    are differences of them; other pairs get sums of their own.
+
+    Parameters
+    ----------
+    data : PairData
+    first, second : ndarray of shape (P,)
+        Places of the models of each pair.
+    shared : SharedSums
+        For all scores over the same documents.
+    settings : Settings
+    models : tuple of str
+
+    Returns
+    -------
+    PairColumns
+    """
+    tally = Tally.of(len(first))
+    groups = data.groups()
+    tally.exact[:] = shared.flips.exact
+    # Rows of pairs share a model: the control, or the first one.
+    hubs, others = (second, first) if settings.control else (first, second)
+    few = len(data.terms) <= SHARED_TERMS
+    step = max(1, BLOCK // max(len(shared.flips), data.quantity.influence.shape[1]))
+    for hub in np.unique(hubs):
+        if groups[hub] < 0:
+            continue
+        places = np.flatnonzero((hubs == hub) & (groups[others] >= 0))
+        same = groups[others[places]] == groups[hub]
+        for near in (True, False):
+            chosen = places[same == near]
+            for start in range(0, len(chosen), step):
+                block = chosen[start : start + step]
+                if near and few:
+                    _tally_near(tally, block, data, int(hub), others[block], shared)
+                else:
+                    _tally_apart(tally, block, data, int(hub), others[block], shared.flips, restrict=not near)
+    if settings.control:
+        tally.difference = 0.0 - tally.difference
+    return _columns(tally, data.quantity, first, second, settings, models)
+
+
+def _tally_near(
+    tally: Tally, places: Places, data: PairData, hub: int, others: Places, shared: SharedSums
+) -> None:
+    """Fill in pairs over the same documents from sums that all pairs share."""
+    quantity, terms = data.quantity, data.terms
+    part = data.masks[:, hub].any(axis=0)
+    difference = quantity.values[hub] - quantity.values[others]
+    hubs = np.full(len(others), hub, dtype=np.intp)
+    parts = contributions(terms, hubs, others, difference, np.broadcast_to(part, (len(others), len(part))))
+    tally.n[places] = np.minimum(quantity.counts[hub], quantity.counts[others])
+    tally.documents[places] = part.sum()
+    size = _size(quantity)
+    signs, observed = tally.enter(places, difference, parts, np.maximum(size[hub], size[others]))
+    even = shared.even(part)
+    slack = shared.slack(terms, hub, others, difference)
+    for start in range(0, len(places), ROWS):
+        some = slice(start, start + ROWS)
+        draws = shared.draws(terms, hub, others[some], difference[some], even)
+        draws *= signs[some, None].astype(draws.dtype)
+        tally.count(places[some], draws, observed[some], slack[some])
+
+
+def _tally_apart(
+    tally: Tally, places: Places, data: PairData, hub: int, others: Places, flips: Flips, *, restrict: bool
+) -> None:
+    """Fill in pairs from sums of their own; values are formed again on what two models share."""
+    k = len(places)
+    hubs = np.full(k, hub, dtype=np.intp)
+    keep = data.masks[:, hub, None] & data.masks[:, others]
+    part = keep.any(axis=0)
+    quantity, terms, a, b = data.quantity, data.terms, hubs, others
+    if restrict:
+        quantity, terms = data.restrict(np.concatenate([hubs, others]), np.concatenate([keep, keep], axis=1))
+        a, b = np.arange(k), np.arange(k, 2 * k)
+    documents = part.sum(axis=1)
+    tally.n[places] = np.minimum(quantity.counts[a], quantity.counts[b])
+    tally.documents[places] = documents
+    difference = quantity.values[a] - quantity.values[b]
+    known = np.isfinite(difference) & (documents > 0)
+    parts = contributions(terms, a, b, np.where(known, difference, 0.0), part)
+    parts = np.where(known[:, None] & np.isfinite(parts), parts, 0.0)
+    size = _size(quantity)
+    difference = np.where(known, difference, np.nan)
+    signs, observed = tally.enter(places, difference, parts, np.maximum(size[a], size[b]))
+    draws = flips.sums(parts * signs[:, None])
+    slack = rounding(flips.exact) * np.abs(parts).sum(axis=1)
+    for start in range(0, k, ROWS):
+        some = slice(start, start + ROWS)
+        tally.count(places[some], draws[some], observed[some], slack[some])
+
+
+def _size(quantity: Quantity) -> Doubles:
+    """Return the size of a document's value in each model, of shape (M,)."""
+    spread = np.abs(quantity.influence).max(axis=1, initial=0.0) * np.maximum(quantity.counts, 1)
+    size: Doubles = np.maximum(spread, np.where(np.isfinite(quantity.values), np.abs(quantity.values), 0.0))
+    return size
+
+
+def _columns(
+    tally: Tally,
+    quantity: Quantity,
+    first: Places,
+    second: Places,
+    settings: Settings,
+    models: tuple[str, ...],
+) -> PairColumns:
+    n, difference = tally.n, tally.difference
+    known = np.isfinite(difference) & (n >= 2)
+    wide = np.maximum(n, 2).astype(np.float64)
+    size = np.where(known, difference, 0.0)
+    squares = np.where(known, tally.squares, 0.0)
+    scale = np.where(known, tally.scale, 0.0)
+    left = np.maximum(squares - np.square(size) / np.maximum(tally.documents, 1), 0.0)
+    # Where all documents differ by the same amount, what is left over is rounding.
+    left = np.where(left <= np.square(TIE * scale) / wide, 0.0, left)
+    stderr = np.sqrt(wide / (wide - 1.0) * left)
+    statistic = ratio(size, stderr)
+    toward, against, two = tally.pvalues(known, statistic, wide - 1.0)
+    ahead = size >= 0.0
+    greater, less = np.where(ahead, toward, against), np.where(ahead, against, toward)
+    plus, minus = (greater, less) if quantity.higher_is_better else (less, greater)
+    pairs = max(1, int(known.sum()))
+    single, joint = (_critical(settings.level / (2.0 * k), wide - 1.0) for k in (1, pairs))
+    numbers = {
+        "difference": difference, "stderr": stderr, "statistic": statistic,
+        "pvalue": two, "p_plus": plus, "p_minus": minus,
+        "low": difference - single * stderr, "high": difference + single * stderr,
+        "low_all": difference - joint * stderr, "high_all": difference + joint * stderr,
+        "effect_size": statistic / np.sqrt(wide),
+        "detectable": (single + _critical(1.0 - POWER, wide - 1.0)) * stderr,
+        "smallest": np.array([smallest_pvalue(int(k), settings.resamples) for k in n]),
+    }  # fmt: skip
+    reasons = tuple(
+        "" if fine else _reason(quantity, int(i), int(j), int(k), models)
+        for fine, i, j, k in zip(known, first, second, tally.documents, strict=True)
+    )
+    return PairColumns(
+        **{name: np.where(known, values, np.nan) for name, values in numbers.items()}, n=n, reasons=reasons
+    )
+
+
+def _critical(tail: float, df: Doubles) -> Doubles:
+    """Return Student's t with so much above it; few different degrees of freedom come up."""
+    from scipy import stats
+
+    unique, back = np.unique(df, return_inverse=True)
+    value: Doubles = stats.t.isf(tail, unique)[back]
+    return value
+
+
+def _reason(quantity: Quantity, i: int, j: int, documents: int, models: tuple[str, ...]) -> str:
+    for m in (i, j):
+        if not np.isfinite(quantity.values[m]):
+            return f"unscored: {models[m]} ({quantity.reasons[m] or 'unknown'})"
+    return "no_common_document" if documents == 0 else "too_few_common_documents"
