@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         save_grids(args.out, grids)
     results = [agreement(grid) for grid in grids]
-    rows = [
+    rows: list[tuple[str, ...]] = [
         ("grid", "rows", "models", "Kendall W", "Friedman", "p", "mean tau", "lowest", "pairs that change")
     ]
     for result in results:

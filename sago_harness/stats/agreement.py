@@ -125,8 +125,8 @@ def agreement(grid: Grid, level: float = 0.05) -> AgreementResult:
     (('d', 'c', 'b', 'a'),)
     """  # noqa: E501
     known = np.isfinite(grid.values)
-    filled = known.any(axis=1)
-    whole = known[filled].all(axis=0) & filled.any()
+    filled: Flags = np.any(known, axis=1)
+    whole: Flags = np.all(known[filled], axis=0)
     rows, models = _chosen(grid.rows, filled), _chosen(grid.models, whole)
     left_out, empty = _chosen(grid.models, ~whole), _chosen(grid.rows, ~filled)
     values = _steady(grid.values[filled][:, whole])
@@ -219,7 +219,8 @@ def _tau(signs: npt.NDArray[np.float32]) -> Doubles:
     untied = np.sqrt(np.diag(together))
     scale = np.outer(untied, untied)
     tau = np.divide(together, scale, out=np.full(scale.shape, np.nan), where=scale > 0.0)
-    return np.clip(tau, -1.0, 1.0)
+    held: Doubles = np.clip(tau, -1.0, 1.0)
+    return held
 
 
 def _over_rows(tau: Doubles) -> tuple[float, float, tuple[int, ...]]:

@@ -7,7 +7,7 @@ the variants of a data set is computed while they are in memory; what is kept of
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -217,7 +217,7 @@ def compare(
     scored = {part.scored.task: part.scored for part in parts}
     whole = overall(list(scored.values())) if len(scored) > 1 else None
     found: dict[str, Any] = {"intervals": {}, "ranks": {}, "pairs": {}}
-    reversed_: dict[str, ReversalTable] = {}
+    turned: dict[str, ReversalTable] = {}
     if all(_has_documents(one) for one in scored.values()):
         for task, one in scored.items():
             with clock("pairs"):
@@ -234,7 +234,7 @@ def compare(
                 )
                 found["intervals"]["overall"] = _intervals(whole.quantities, settings, "overall")
             with clock("reversals"):
-                reversed_ = _reversals(scored, found["pairs"], table.models, settings)
+                turned = _reversals(scored, found["pairs"], table.models, settings)
     with clock("agreement"):
         agreed = _agreement(scored, table.models, settings)
     with clock("firmness"):
@@ -243,28 +243,26 @@ def compare(
     with clock("independence"):
         over_models = independence_over_models(_axis_values(whole, scored), level=settings.level)
     return Comparison(
-        settings,
-        table.models,
-        table.tasks,
-        scored,
-        found["intervals"],
-        found["ranks"],
-        found["pairs"],
-        whole,
-        adjusted([one for part in parts for one in part.unstable], settings.correction),
-        reversed_,
-        agreed,
-        [one for part in parts for one in part.independence] + list(over_models),
-        [one for part in parts for one in part.variance],
-        [one for part in parts for one in part.dose],
-        [one for part in parts for one in part.worst],
-        firm,
-        schemes,
-        {part.scored.task: part.signatures for part in parts},
-        {part.scored.task: part.sources for part in parts},
-        {key: value for part in parts for key, value in part.reasons.items()},
-        table.notes,
-        dict(clock.seconds),
+        settings=settings,
+        models=table.models,
+        tasks=table.tasks,
+        scored=scored,
+        **found,
+        total=whole,
+        unstable=adjusted([one for part in parts for one in part.unstable], settings.correction),
+        reversals=turned,
+        agreement=agreed,
+        independence=[one for part in parts for one in part.independence] + list(over_models),
+        variance=[one for part in parts for one in part.variance],
+        dose=[one for part in parts for one in part.dose],
+        worst=[one for part in parts for one in part.worst],
+        firmness=firm,
+        schemes=schemes,
+        signatures={part.scored.task: part.signatures for part in parts},
+        sources={part.scored.task: part.sources for part in parts},
+        reasons={key: value for part in parts for key, value in part.reasons.items()},
+        notes=table.notes,
+        seconds=dict(clock.seconds),
     )
 
 
@@ -333,7 +331,7 @@ def _shown_score(scored: ScoredTask) -> str:
 
 def _lean(table: TaskTable) -> TaskTable:
     """Return what the published schemes need: raw deltas, in half of the space."""
-    raw = {name: values.astype(np.float32) for name, values in table.raw.items()}
+    raw: Any = {name: values.astype(np.float32) for name, values in table.raw.items()}
     return replace(
         table,
         distances={},
@@ -513,13 +511,12 @@ class _Clock:
             self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
 
 
-def _bar(tasks: Sequence[str], shown: bool) -> Sequence[str]:
+def _bar(tasks: Sequence[str], shown: bool) -> Iterable[str]:
     if not shown:
         return tasks
     from tqdm import tqdm
 
-    bar: Sequence[str] = tqdm(tasks, desc="comparing", unit="data set")
-    return bar
+    return tqdm(tasks, desc="comparing", unit="data set")
 
 
 def _version() -> str:

@@ -95,8 +95,8 @@ class Tally:
     ----------
     difference : ndarray
         NaN where there is none.
-    squares : ndarray
-        Sum of c(i)^2.
+    squares, plain : ndarray
+        Sum of c(i)^2, and of the squared differences of influence values.
     n, documents : ndarray
         Documents of the sparser measure of a score, and of any of its measures.
     exact, total : ndarray
@@ -111,6 +111,7 @@ class Tally:
 
     difference: Doubles
     squares: Doubles
+    plain: Doubles
     n: Places
     documents: Places
     exact: Flags
@@ -125,20 +126,23 @@ class Tally:
     @classmethod
     def of(cls, pairs: int) -> Tally:
         """Return an empty tally."""
-        nan, none = [np.full(pairs, np.nan) for _ in range(8)], np.zeros(pairs, dtype=np.intp)
-        difference, squares, *rest = nan
-        return cls(difference, squares, none, none.copy(), none.astype(bool), np.ones(pairs), *rest[:6])
+        nan, none = [np.full(pairs, np.nan) for _ in range(9)], np.zeros(pairs, dtype=np.intp)
+        difference, squares, plain, *rest = nan
+        return cls(
+            difference, squares, plain, none, none.copy(), none.astype(bool), np.ones(pairs), *rest[:6]
+        )
 
     def enter(
-        self, places: Places, difference: Doubles, parts: Doubles, scale: Doubles
+        self, places: Places, difference: Doubles, parts: Doubles, plain: Doubles, scale: Doubles
     ) -> tuple[Doubles, Doubles]:
-        """Enter differences and their parts c (K, D); return the signs and sizes of the differences."""
+        """Enter differences, their parts c and influence values (K, D); return their signs and sizes."""
         difference = np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
         squares = np.square(parts).sum(axis=1)
         # Rounding alone is no spread: sums of squares under (1e-9 of the scale)^2 / n are none.
         least = np.square(TIE * scale) / np.maximum(self.documents[places], 1)
         self.difference[places] = difference
         self.squares[places] = np.where(squares <= least, 0.0, squares)
+        self.plain[places] = np.square(plain).sum(axis=1)
         self.scale[places] = scale
         return np.where(difference < 0.0, -1.0, 1.0), np.abs(difference)
 

@@ -100,6 +100,9 @@ class PairData:
 def of_quantity(quantity: Quantity) -> PairData:
     """Return a score of which nothing but values and influence is known, the same documents for all."""
     some = np.any(quantity.influence != 0.0, axis=0)
+    if some.sum() < quantity.counts.max(initial=0):
+        # Documents at a mean have no influence either.
+        some = np.ones(len(some), dtype=bool)
     masks = np.broadcast_to(some, (1, *quantity.influence.shape))
 
     def restrict(at: Places, keep: Flags) -> tuple[Quantity, tuple[Term, ...]]:

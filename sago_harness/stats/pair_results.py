@@ -24,8 +24,11 @@ class PairResult:
         Documents that are scored in both models.
     difference : float
         value(a) - value(b) over these documents; NaN with ``reason``.
-    stderr, statistic : float
-        Standard error of the difference, and their ratio.
+    stderr : float
+        Standard error of the difference.
+    statistic : float
+        Student's t of the test. The difference over ``stderr`` for plain means, for roots of ratios
+        over the spread under the null hypothesis, which may be smaller.
     pvalue, pvalue_adjusted : float
         Two-sided; the second after the correction within its family.
     p_plus, p_minus : float

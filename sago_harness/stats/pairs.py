@@ -13,6 +13,10 @@ sums alone would move. Statistics are studentised, t = T / sqrt(n / (n - 1) (sum
 a sum T of signed c(i) = d(i) / n. As flips leave sum c^2 as it is, t rises with T alone, and the
 test of t is the test of T.
 
+The interval of the difference rests on the larger of two standard errors: that of the test, which
+is right where two models are equal, and that of the influence values, which is right anywhere with
+many documents. For plain means they are one.
+
 Documents that count for one model of a pair only do not enter it: both values are formed again
 without them.
 """
@@ -28,7 +32,7 @@ from sago_harness.stats.pair_results import PairBlock, PairColumns, PairResult, 
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings, smallest_pvalue
 from sago_harness.stats.scored import ScoredTask
-from sago_harness.stats.table import Doubles
+from sago_harness.stats.table import Doubles, Flags
 
 __all__ = [
     "PairBlock", "PairColumns", "PairResult", "adjust_family", "compare", "pair_block", "pair_places",
@@ -138,14 +142,15 @@ def _tally_near(
 ) -> None:
     """Fill in pairs over the same documents from sums that all pairs share."""
     quantity, terms = data.quantity, data.terms
-    part = data.masks[:, hub].any(axis=0)
+    part: Flags = np.any(data.masks[:, hub], axis=0)
     difference = quantity.values[hub] - quantity.values[others]
     hubs = np.full(len(others), hub, dtype=np.intp)
     parts = contributions(terms, hubs, others, difference, np.broadcast_to(part, (len(others), len(part))))
     tally.n[places] = np.minimum(quantity.counts[hub], quantity.counts[others])
     tally.documents[places] = part.sum()
     size = _size(quantity)
-    signs, observed = tally.enter(places, difference, parts, np.maximum(size[hub], size[others]))
+    plain = quantity.influence[hub] - quantity.influence[others]
+    signs, observed = tally.enter(places, difference, parts, plain, np.maximum(size[hub], size[others]))
     even = shared.even(part)
     slack = shared.slack(terms, hub, others, difference)
     for start in range(0, len(places), ROWS):
@@ -161,8 +166,8 @@ def _tally_apart(
     """Fill in pairs from sums of their own; values are formed again on what two models share."""
     k = len(places)
     hubs = np.full(k, hub, dtype=np.intp)
-    keep = data.masks[:, hub, None] & data.masks[:, others]
-    part = keep.any(axis=0)
+    keep: Flags = data.masks[:, hub, None] & data.masks[:, others]
+    part: Flags = np.any(keep, axis=0)
     quantity, terms, a, b = data.quantity, data.terms, hubs, others
     if restrict:
         quantity, terms = data.restrict(np.concatenate([hubs, others]), np.concatenate([keep, keep], axis=1))
@@ -176,7 +181,8 @@ def _tally_apart(
     parts = np.where(known[:, None] & np.isfinite(parts), parts, 0.0)
     size = _size(quantity)
     difference = np.where(known, difference, np.nan)
-    signs, observed = tally.enter(places, difference, parts, np.maximum(size[a], size[b]))
+    plain = quantity.influence[a] - quantity.influence[b]
+    signs, observed = tally.enter(places, difference, parts, plain, np.maximum(size[a], size[b]))
     draws = flips.sums(parts * signs[:, None])
     slack = rounding(flips.exact) * np.abs(parts).sum(axis=1)
     for start in range(0, k, ROWS):
@@ -208,8 +214,12 @@ def _columns(
     left = np.maximum(squares - np.square(size) / np.maximum(tally.documents, 1), 0.0)
     # Where all documents differ by the same amount, what is left over is rounding.
     left = np.where(left <= np.square(TIE * scale) / wide, 0.0, left)
-    stderr = np.sqrt(wide / (wide - 1.0) * left)
-    statistic = ratio(size, stderr)
+    factor = wide / (wide - 1.0)
+    spread = np.sqrt(factor * left)
+    statistic = ratio(size, spread)
+    # The spread of the test holds where two models are equal, that of influence values anywhere.
+    plain = np.where(known & (tally.plain > np.square(TIE * scale) / wide), tally.plain, 0.0)
+    stderr = np.maximum(spread, np.sqrt(factor * plain))
     toward, against, two = tally.pvalues(known, statistic, wide - 1.0)
     ahead = size >= 0.0
     greater, less = np.where(ahead, toward, against), np.where(ahead, against, toward)

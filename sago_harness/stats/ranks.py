@@ -187,7 +187,7 @@ def rank_sets(
         better = significant(data, at, gaps, scale, shared, settings.level)
         lower, upper = 1 + better.sum(axis=0), len(at) - better.sum(axis=1)
     return RankTable(
-        task, quantity.name, tuple(models[m] for m in at), value, stderr, n, rank, lower, upper,
+        task, quantity.name, tuple(models[int(m)] for m in at), value, stderr, n, rank, lower, upper,
         bool(len(at)) and bool(n.min() < FEW_DOCUMENTS), excluded, reasons, settings.level,
     )  # fmt: skip
 
@@ -283,14 +283,14 @@ def _largest(
     Of a pair that is decided the other direction is left. The second array is the largest one in
     these directions alone, had all pairs been decided.
     """
-    kind = shared.flips.kind
+    kind, sign = shared.flips.kind, 1.0 if data.quantity.higher_is_better else -1.0
     largest = np.zeros(len(shared.flips), dtype=kind)
     least = np.zeros(len(shared.flips), dtype=kind)
     for i in range(len(at) - 1):
         for start in range(i + 1, len(at), ROWS):
             some = slice(start, start + ROWS)
             draws = shared.centred(data.terms, int(at[i]), at[some])
-            draws *= inverse[i, some, None].astype(kind)
+            draws *= (sign * inverse[i, some, None]).astype(kind)
             np.maximum(least, -draws.min(axis=0), out=least)
             draws[better[i, some]] *= -1.0
             open_rows = ~better[i, some]

@@ -141,7 +141,7 @@ class ReversalTable:
     correction : str
     support_reason : str
     probability_reasons : tuple of str
-        C reasons.
+        Of each comparison.
     """
 
     quantity: str
@@ -189,7 +189,7 @@ class ReversalTable:
         tested = int(np.isfinite(self.somewhere).sum())
         if not tested:
             few = len(self.tasks) < 2
-            why = f"{len(self.tasks)} data set" if few else "no two models share two data sets"
+            why = f"{'one' if self.tasks else 'no'} data set" if few else "no two models share two data sets"
             return f"{self.quantity}: rank reversal cannot be tested ({why})"
         swapped = int(self.observed.any(axis=0).sum())
         how = f"{'Holm' if self.correction == 'holm' else 'Benjamini-Hochberg'}, level {self.level:g}"
@@ -211,29 +211,29 @@ class ReversalTable:
         """Return one pair of models on one pair of data sets, by their places."""
         c, k = comparison, pair
         p, q = int(self.first[c]), int(self.second[c])
-        models = self.models[self.a[k]], self.models[self.b[k]]
-        differences = float(self.difference[p, k]), float(self.difference[q, k])
-        tested = bool(np.isfinite(self.pvalue[c, k]))
-        reason = "" if tested else "a model is not scored on both data sets"
+        a, b = self.models[self.a[k]], self.models[self.b[k]]
+        on_p, on_q = float(self.difference[p, k]), float(self.difference[q, k])
+        support, likely = float(self.support[c, k]), float(self.probability[c, k])
+        reason = "" if np.isfinite(self.pvalue[c, k]) else "a model is not scored on both data sets"
         return ReversalResult(
-            self.quantity, *models, self.tasks[p], self.tasks[q],
-            *(self._ahead(d, models) for d in differences), *differences,
-            float(self.pvalue[c, k]), float(self.adjusted[c, k]),
-            float(self.support[c, k]), float(self.probability[c, k]),
+            self.quantity, a, b, self.tasks[p], self.tasks[q],
+            self._ahead(on_p, a, b), self._ahead(on_q, a, b), on_p, on_q,
+            float(self.pvalue[c, k]), float(self.adjusted[c, k]), support, likely,
             bool(self.adjusted[c, k] <= self.level),
             reason,
-            "" if np.isfinite(self.support[c, k]) else self.support_reason or reason,
-            "" if np.isfinite(self.probability[c, k]) else self.probability_reasons[c] or reason,
+            "" if np.isfinite(support) else self.support_reason or reason,
+            "" if np.isfinite(likely) else self.probability_reasons[c] or reason,
         )  # fmt: skip
 
     def pair(self, place: int) -> SomewhereResult:
         """Return one pair of models over all data sets, by its place."""
-        k = place
+        k, count = place, int(self.data_sets[place])
         tested = bool(np.isfinite(self.somewhere[k]))
-        best = [self.tasks[int(np.nanargmin(p[:, k]))] if tested else "" for p in (self.p_plus, self.p_minus)]
-        count = int(self.data_sets[k])
+        at_a, at_b = (
+            self.tasks[int(np.nanargmin(p[:, k]))] if tested else "" for p in (self.p_plus, self.p_minus)
+        )
         return SomewhereResult(
-            self.quantity, self.models[self.a[k]], self.models[self.b[k]], count, *best,
+            self.quantity, self.models[self.a[k]], self.models[self.b[k]], count, at_a, at_b,
             float(self.somewhere[k]), float(self.somewhere_adjusted[k]),
             bool(self.somewhere_adjusted[k] <= self.level),
             "" if tested else f"the two share {count} data set{'' if count == 1 else 's'}",
@@ -248,10 +248,10 @@ class ReversalTable:
         """Yield every pair of models over all data sets."""
         return (self.pair(k) for k in range(len(self.a)))
 
-    def _ahead(self, difference: float, models: tuple[str, str]) -> str:
+    def _ahead(self, difference: float, a: str, b: str) -> str:
         if not np.isfinite(difference) or difference == 0.0:
             return ""
-        return models[0] if (difference > 0.0) == self.higher_is_better else models[1]
+        return a if (difference > 0.0) == self.higher_is_better else b
 
     def __str__(self) -> str:
         return self.headline

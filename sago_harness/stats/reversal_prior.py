@@ -9,8 +9,10 @@ T comes from second moments, net of sampling variances. With few models it is ha
 plug-in estimate then claims far too much (.96 where .65 reverse, with ten models and noise as large
 as the spread). So the probability is averaged over what T may be: the moments of observed
 differences are taken as those of a Wishart law with nu degrees of freedom, M - 1 for all pairs of M
-models; total variances have prior 1 / v above the sampling variance, the correlation a uniform
-one. Where the data say little, P goes to one half.
+models; total variances have prior 1 / v above the sampling variance. The correlation has a prior
+that is learned from all pairs of data sets, beginning with a uniform one, which stays where there
+is one pair of data sets only. Where the data say little, P goes to one half: it is then too high
+for data sets that in truth order the models alike.
 """
 
 from __future__ import annotations
@@ -24,11 +26,17 @@ from sago_harness.stats.table import Doubles, Flags
 
 Places = npt.NDArray[np.intp]
 
+#: Values of T: two variances, correlation, weight; each of shape (K,).
+_Law = tuple[Doubles, Doubles, Doubles, Doubles]
+
 #: Under so many pairs of models their law cannot be learned.
 LEAST_PAIRS = 15
 
 #: Values of each variance, and of the correlation, that are averaged over.
 _VARIANCES, _CORRELATIONS = 5, 11
+
+#: What the uniform prior of the correlation counts beside that of each data set, and rounds of learning.
+_UNIFORM, _ROUNDS = 1.0, 3
 
 #: Orthant probabilities worked out at most, but never under this many values of T for two data sets.
 _BUDGET, _LEAST_NODES = 12_000_000, 12
@@ -89,20 +97,16 @@ def reversal_probability(
         np.where(known, difference, 0.0), np.where(known, stderr, 0.0), known, tasks, pairs, models
     )
     nodes = max(_LEAST_NODES, _BUDGET // max(1, probability.size))
-    reasons = []
-    for c, (p, q) in enumerate(zip(*tasks, strict=True)):
+    reasons = [_lacking(moments, c) for c in range(count)]
+    fine = [c for c, reason in enumerate(reasons) if not reason]
+    laws = [_law(moments, c) for c in fine]
+    weights = _pooled([law[3] for law in laws], len({int(side[c]) for c in fine for side in tasks}))
+    for c, law, weight in zip(fine, laws, weights, strict=True):
+        p, q = int(tasks[0][c]), int(tasks[1][c])
         both = known[p] & known[q]
-        if moments.count[c] < LEAST_PAIRS:
-            found = int(moments.count[c])
-            reasons.append(f"{found} pairs of models on both data sets: P(reversal) needs {LEAST_PAIRS}")
-            continue
-        if not moments.square_p[c] > 0.0 or not moments.square_q[c] > 0.0:
-            reasons.append("all models are equal on one of the data sets")
-            continue
-        reasons.append("")
-        prior = _prior(moments, c, nodes)
         noise = (moments.noise_p[c], moments.noise_q[c])
-        probability[c, both] = _posterior(prior, difference[[p, q]][:, both], stderr[[p, q]][:, both], noise)
+        chosen = _thinned((*law[:3], weight), nodes)
+        probability[c, both] = _posterior(chosen, difference[[p, q]][:, both], stderr[[p, q]][:, both], noise)
     return probability, tuple(reasons)
 
 
@@ -169,13 +173,24 @@ def _moments(
     )  # fmt: skip
 
 
-def _prior(moments: _Moments, c: int, most: int) -> tuple[Doubles, Doubles, Doubles, Doubles]:
-    """Return values of T that the moments allow: two variances, correlation, weight; each (K,)."""
-    a = (moments.square_p[c], moments.square_q[c])
-    nu = moments.freedom[c]
-    noise = tuple(
-        max(s, _TINY * square) for s, square in zip((moments.noise_p[c], moments.noise_q[c]), a, strict=True)
-    )
+def _lacking(moments: _Moments, c: int) -> str:
+    """Say why two data sets tell nothing about the law, "" where they do."""
+    if moments.count[c] < LEAST_PAIRS:
+        found = int(moments.count[c])
+        return f"{found} pairs of models on both data sets: P(reversal) needs {LEAST_PAIRS}"
+    if not (moments.square_p[c] > 0.0 and moments.square_q[c] > 0.0):
+        return "all models are equal on one of the data sets"
+    return ""
+
+
+def _law(moments: _Moments, c: int) -> _Law:
+    """Return values of T, the correlation varying fastest, and how well each fits the moments."""
+    a = (float(moments.square_p[c]), float(moments.square_q[c]))
+    nu = float(moments.freedom[c])
+    noise = [
+        max(float(s), _TINY * square)
+        for s, square in zip((moments.noise_p[c], moments.noise_q[c]), a, strict=True)
+    ]
     totals = [_variances(square, s, nu) for square, s in zip(a, noise, strict=True)]
     grid = (np.arange(_CORRELATIONS) + 0.5) / _CORRELATIONS * 2.0 - 1.0
     v_p, v_q, rho = (x.ravel() for x in np.meshgrid(*totals, grid, indexing="ij"))
@@ -187,13 +202,36 @@ def _prior(moments: _Moments, c: int, most: int) -> tuple[Doubles, Doubles, Doub
     alone = np.log(v_p) + a[0] / v_p + np.log(v_q) + a[1] / v_q
     log_weight = -0.5 * nu * (fit - alone)
     weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    if most < len(weight):
-        # Evenly spaced through the weights: a K-th of them each.
-        drawn = np.searchsorted(np.cumsum(weight), (np.arange(most) + 0.5) / most)
-        at, times = np.unique(np.minimum(drawn, len(weight) - 1), return_counts=True)
-        t_p, t_q, rho, weight = t_p[at], t_q[at], rho[at], times / most
-    return t_p, t_q, rho, weight
+    return t_p, t_q, rho, weight / weight.sum()
+
+
+def _pooled(weights: list[Doubles], data_sets: int) -> list[Doubles]:
+    """Give the correlation the prior that all pairs of data sets have in common.
+
+    Pairs of data sets are no independent witnesses: together they count as Q - 1.
+    """
+    if len(weights) < 2:
+        return weights
+    stacked = np.array(weights).reshape(len(weights), -1, _CORRELATIONS)
+    likelihood = stacked.sum(axis=1)
+    prior = np.full(_CORRELATIONS, 1.0 / _CORRELATIONS)
+    for _ in range(_ROUNDS):
+        believed = likelihood * prior
+        believed /= believed.sum(axis=1, keepdims=True)
+        prior = _UNIFORM / _CORRELATIONS + (data_sets - 1) * believed.mean(axis=0)
+        prior /= prior.sum()
+    joint = (stacked * prior).reshape(len(weights), -1)
+    return list(joint / joint.sum(axis=1, keepdims=True))
+
+
+def _thinned(law: _Law, most: int) -> _Law:
+    """Return few values in the place of many: evenly spaced through the weights, which are then equal."""
+    weight = law[3]
+    if most >= len(weight):
+        return law
+    drawn = np.searchsorted(np.cumsum(weight), (np.arange(most) + 0.5) / most)
+    at, times = np.unique(np.minimum(drawn, len(weight) - 1), return_counts=True)
+    return law[0][at], law[1][at], law[2][at], times / most
 
 
 def _variances(square: float, noise: float, nu: float) -> Doubles:
@@ -209,11 +247,9 @@ def _variances(square: float, noise: float, nu: float) -> Doubles:
     return value
 
 
-def _posterior(
-    prior: tuple[Doubles, Doubles, Doubles, Doubles], d: Doubles, stderr: Doubles, noise: tuple[float, float]
-) -> Doubles:
+def _posterior(law: _Law, d: Doubles, stderr: Doubles, noise: tuple[float, float]) -> Doubles:
     """Return P(reversal) of each pair of models, averaged over the values of T."""
-    t_p, t_q, rho, weight = (part[:, None] for part in prior)
+    t_p, t_q, rho, weight = (part[:, None] for part in law)
     (d_p, d_q), (s_p, s_q) = d, np.square(stderr)
     equal = ((d_p == 0.0) & (s_p == 0.0)) | ((d_q == 0.0) & (s_q == 0.0))
     scale = np.mean(d_p**2), np.mean(d_q**2)

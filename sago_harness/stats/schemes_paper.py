@@ -75,7 +75,7 @@ def paper_rms(table: ScoreTable) -> SchemeResult:
         for name, reach in RANGES.items():
             raw = data.raw.get(name)
             if raw is not None:
-                own[name] = np.sqrt(_mean(np.square(raw[:, :, inside] / reach)))
+                own[name] = np.sqrt(_mean(np.square(_wide(raw[:, :, inside]) / reach)))
         rows.open(data.task, data.models, data.documents, own)
         for name in RANGES:
             if name in own:
@@ -190,9 +190,11 @@ def _paper_std(table: ScoreTable, scheme: str) -> SchemeResult:
         for name, scale in scales.items():
             raw = data.raw.get(name)
             if raw is not None:
-                spreads[name] = [_spread(raw[:, :, keep]) for keep in columns.values()]
+                spreads[name] = []
                 for keep in columns.values():
-                    scale.see(raw[:, :, keep])
+                    block = _wide(raw[:, :, keep])
+                    scale.see(block)
+                    spreads[name].append(_spread(block))
         shape = data.shape[:2]
         own = {name: _over_types(parts, shape) for name, parts in spreads.items()}
         rows.open(data.task, data.models, data.documents, own)
@@ -298,6 +300,12 @@ def _rescale(rows: Rows, name: str, scale: float) -> None:
 def _absent(rows: Rows, name: str, models: int) -> None:
     """Enter a measure that the data set's records do not hold."""
     rows.put(name, np.full(models, np.nan), np.zeros(models, dtype=np.intp), ["not_recorded"] * models)
+
+
+def _wide(block: Doubles) -> Doubles:
+    """Return a block in double precision: tables may hold deltas in single."""
+    wide: Doubles = block.astype(np.float64)
+    return wide
 
 
 def _mean(values: Doubles) -> Doubles:

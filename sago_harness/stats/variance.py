@@ -112,7 +112,9 @@ def variance_components(
     within operators within families, all interactions with documents counted as rest. With
     one family h0 and g0 are replaced by the widest kind that exists.
 
-    In the bootstrap over documents a document that is drawn twice is not paired with itself.
+    In the bootstrap over documents a document that is drawn twice is not paired with itself. Its
+    percentile interval of the document variance covers 89 % at 40 documents, 93 % at 100 and 95 %
+    at 400 in place of 95 % [sim].
     """
     settings = settings or Settings()
     documents = len(table.documents)

@@ -241,7 +241,7 @@ def test_a_row_of_ties_has_no_tau() -> None:
 
 
 def test_no_agreement_is_found_at_most_as_often_as_the_level() -> None:
-    studies, level = 400, 0.05
+    studies, level = 250, 0.05
     found = sum(agreement(random_grid(seed, 10, 6, signal=0.0)).pvalue <= level for seed in range(studies))
     assert found / studies <= level + 3 * np.sqrt(level * (1 - level) / studies)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -369,3 +370,15 @@ def test_ranges_are_the_published_ones() -> None:
     assert dict(RANGES) == {
         "x_act": 2, "x_bleu": 100, "x_bert": 1, "x_prob": 250, "x_ent": 10, "mirroring": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["paper-rms", "paper-std-minmax", "paper-std-meanabs"])
+def test_deltas_in_single_precision_are_reckoned_in_double(scheme: str) -> None:
+    """A large common part must not eat the differences."""
+    raw = (1000.0 + np.random.default_rng(10).normal(0, 0.1, (2, 50, 12))).astype(np.float32)
+    operators = (*SIX, *SIX)
+    wide = study({"x_prob": raw.astype(np.float64)}, operators, models=("a", "b"))
+    narrow = replace(wide, raw={"x_prob": raw})
+    assert narrow.raw["x_prob"].dtype == np.float32
+    found, same = scores(scheme, narrow), scores(scheme, wide)
+    assert found.values["x_prob"].tolist() == same.values["x_prob"].tolist()

@@ -1,0 +1,249 @@
+"""Tables of who is more stable: leaderboard, ranking on each data set, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from sago_harness.report.tables import Cell, Column, Table
+from sago_harness.stats.compare import OWN, Comparison
+from sago_harness.stats.quantities import Quantity
+from sago_harness.stats.ranks import RankTable
+from sago_harness.stats.scored import STOCK_LIMIT, ScoredTask
+
+#: Where so many documents gave such responses, a flag says so.
+HEALTH_LIMIT = 0.1
+
+#: Share of scored documents under which coverage is a flag.
+COVERAGE_LIMIT = 0.8
+
+_BESIDE = ("acc", "acc_mean", "acc_worst", "flip")
+
+Rows = list[tuple[Cell, ...]]
+
+
+def leaderboard(found: Comparison) -> Table:
+    """Return one row a model: scores over data sets with interval and rank set, axes, accuracy, health."""
+    notes = list(found.notes)
+    if found.total is not None:
+        quantities, place = found.total.quantities, "overall"
+        left = found.total.left_out
+        for name in found.scores:
+            for model, lacks in left.get(name, {}).items():
+                if lacks and name == found.scores[0]:
+                    notes.append(f"{model} is not in the mean over data sets: it lacks {', '.join(lacks)}")
+        notes.append(
+            f"unweighted mean over {len(found.tasks)} data sets, for these data sets alone; "
+            f"rank sets hold all true ranks at once with {1 - found.settings.level:.0%} confidence"
+        )
+    else:
+        task = found.tasks[0]
+        quantities, place = found.scored[task].quantities, task
+        notes.append(f"one data set: {task}")
+    columns, rows = _scores(found, quantities, found.models, place)
+    beside = _beside_over(found)
+    columns += [Column(name, digits=3) for name in beside]
+    columns += [Column("documents", "n", "count"), Column("flags", kind="text")]
+    for i, model in enumerate(found.models):
+        n = sum(_count(one, model) for one in found.scored.values())
+        flags = dict.fromkeys(f for one in found.scored.values() for f in _flags(one, model))
+        extra: tuple[Cell, ...] = (*(beside[name][i] for name in beside), n, " ".join(flags))
+        rows[i] = (*rows[i], *extra)
+    order = _order(found, quantities, found.models)
+    notes += _rank_notes(found, place)
+    return Table("leaderboard", "Leaderboard", tuple(columns), tuple(rows[i] for i in order), tuple(notes))
+
+
+def weighted(found: Comparison) -> Table:
+    """Return the document-weighted means over data sets, beside the unweighted ones."""
+    columns = [Column("model", kind="text")]
+    rows: Rows = []
+    if found.total is not None:
+        names = [n for n in found.scores if n in found.total.weighted]
+        for name in names:
+            columns += [
+                Column(name),
+                Column(f"{name}_stderr", "±"),
+                Column(f"{name}_unweighted", "unweighted"),
+            ]
+        for m, model in enumerate(found.total.models):
+            cells: list[Cell] = [model]
+            for name in names:
+                cells += [
+                    _f(found.total.weighted[name][m]),
+                    _f(found.total.weighted_stderr[name][m]),
+                    _f(found.total.quantities[name].values[m]),
+                ]
+            rows.append(tuple(cells))
+    note = "each data set counts by its documents" if rows else "one data set: nothing to weight"
+    return Table("weighted", "Means weighted by documents", tuple(columns), tuple(rows), (note,))
+
+
+def ranking(found: Comparison) -> Table:
+    """Return the ranking on every data set."""
+    columns: list[Column] = [Column("task", "data set", "text")]
+    rows: Rows = []
+    notes: list[str] = []
+    made = False
+    for task, one in found.scored.items():
+        own, cells = _scores(found, one.quantities, one.models, task)
+        beside = [name for name in _BESIDE if any(name in s.beside for s in found.scored.values())]
+        if not made:
+            columns += own + [Column(name) for name in beside]
+            columns += [
+                Column("scored", "n", "count"),
+                Column("of", kind="count"),
+                Column("left_out", "variants left out", "count"),
+                Column("stock", kind="share"),
+                Column("tokens", digits=1),
+                Column("flags", kind="text"),
+            ]
+            made = True
+        for i in _order(found, one.quantities, one.models):
+            values = tuple(_f(one.beside[n].values[i]) if n in one.beside else None for n in beside)
+            left = int(sum(v.left_out[i] for v in one.reduced.values())) if len(one.reduced) else 0
+            tail: tuple[Cell, ...] = (
+                int(one.scored[i]),
+                len(one.documents),
+                left,
+                _f(one.stock[i]),
+                _f(one.tokens[i]),
+                " ".join(_flags(one, one.models[i])),
+            )
+            rows.append((task, *cells[i], *values, *tail))
+        missing = [model for model in found.models if model not in one.models]
+        for model in missing:
+            rows.append((task, model, *[None] * (len(columns) - 3), "missing"))
+        notes += [f"{task}: {note}" for note in _rank_notes(found, task)]
+    return Table("ranking", "Ranking on each data set", tuple(columns), tuple(rows), tuple(notes))
+
+
+def measures(found: Comparison) -> Table:
+    """Return relative instability by measure: r with its standard error, per model and data set."""
+    names = list(dict.fromkeys(name for one in found.scored.values() for name in one.reduced))
+    columns = [Column("task", "data set", "text"), Column("model", kind="text")]
+    for name in names:
+        columns += [Column(name), Column(f"{name}_stderr", "±")]
+    columns.append(Column("reasons", kind="text"))
+    rows: Rows = []
+    for task, one in found.scored.items():
+        for i, model in enumerate(one.models):
+            cells: list[Cell] = [task, model]
+            why = []
+            for name in names:
+                q = one.quantities.get(name)
+                cells += [None, None] if q is None else [_f(q.values[i]), _f(q.stderr[i])]
+                if q is not None and q.reasons[i]:
+                    why.append(f"{name}: {q.reasons[i]}")
+                counts = found.reasons.get((task, model), {}).get(name, {})
+                why += [f"{name}: {count} variants {reason}" for reason, count in counts.items()]
+            rows.append((*cells, "; ".join(why)))
+    notes = (
+        "relative instability r: 0 = nothing moves, 1 = as far as for an unrelated question; x_mr: share of "
+        "the prompt's change that the response takes over",
+    )
+    return Table("measures", "Measures", tuple(columns), tuple(rows), notes)
+
+
+def _scores(
+    found: Comparison, quantities: Mapping[str, Quantity], models: Sequence[str], place: str
+) -> tuple[list[Column], Rows]:
+    """Return the columns of scores and axes and one row a model, in the order of the models."""
+    columns = [Column("model", kind="text")]
+    rows: list[list[Cell]] = [[model] for model in models]
+    for name in found.scores:
+        if name not in quantities:
+            continue
+        q = quantities[name]
+        interval = found.intervals.get(place, {}).get(name)
+        ranks = found.ranks.get(place, {}).get(name)
+        columns.append(Column(name))
+        if interval is not None:
+            columns.append(Column(f"{name}_interval", f"{1 - found.settings.level:.0%} interval", "interval"))
+        if ranks is not None:
+            columns.append(Column(f"{name}_ranks", "ranks", "ranks"))
+        for i, row in enumerate(rows):
+            row.append(_f(q.values[i]))
+            if interval is not None:
+                row.append((float(interval.low[i]), float(interval.high[i])))
+            if ranks is not None:
+                row.append(_rank(ranks, models[i]))
+    if found.settings.scheme == OWN:
+        for name, q in quantities.items():
+            if q.kind == "axis":
+                columns.append(Column(name, name.removeprefix("sago_")))
+                for i, row in enumerate(rows):
+                    row.append(_f(q.values[i]))
+    return columns, [tuple(row) for row in rows]
+
+
+def _rank(table: RankTable, model: str) -> Cell:
+    if model not in table.models:
+        return None
+    at = table.models.index(model)
+    return (float(table.lower[at]), float(table.upper[at]))
+
+
+def _rank_notes(found: Comparison, place: str) -> list[str]:
+    notes = []
+    for name, table in found.ranks.get(place, {}).items():
+        for model, why in table.excluded.items():
+            notes.append(f"{name}: {model} is not ranked: {table.reasons.get(model) or why}")
+        if table.few_documents and name == next(iter(found.ranks[place])):
+            notes.append("under 40 documents: rank sets hold a little less often than they say")
+    return notes
+
+
+def _order(found: Comparison, quantities: Mapping[str, Quantity], models: Sequence[str]) -> list[int]:
+    """Return the places of the models, the most stable first; those without a score last."""
+    for name in found.scores:
+        q = quantities.get(name)
+        if q is not None and np.isfinite(q.values).any():
+            sign = -1.0 if q.higher_is_better else 1.0
+            keys = np.where(np.isfinite(q.values), sign * q.values, np.inf)
+            return sorted(range(len(models)), key=lambda i: (float(keys[i]), models[i]))
+    return list(range(len(models)))
+
+
+def _beside_over(found: Comparison) -> dict[str, list[float]]:
+    """Return accuracy and flips over the data sets that have them, unweighted."""
+    made: dict[str, list[float]] = {}
+    for name in _BESIDE:
+        values = []
+        for model in found.models:
+            each = [
+                float(one.beside[name].values[one.models.index(model)])
+                for one in found.scored.values()
+                if name in one.beside and model in one.models
+            ]
+            known = [v for v in each if np.isfinite(v)]
+            values.append(float(np.mean(known)) if known else float("nan"))
+        if np.isfinite(values).any():
+            made[name] = values
+    return made
+
+
+def _count(one: ScoredTask, model: str) -> int:
+    return int(one.scored[one.models.index(model)]) if model in one.models else 0
+
+
+def _flags(one: ScoredTask, model: str) -> Iterator[str]:
+    """Yield what makes a score doubtful."""
+    if model not in one.models:
+        yield "missing"
+        return
+    i = one.models.index(model)
+    if one.stock[i] > STOCK_LIMIT:
+        yield "stock"
+    for name, shares in one.health.items():
+        if name != "truncated" and shares[i] > HEALTH_LIMIT:
+            yield name
+    if one.documents and one.scored[i] < COVERAGE_LIMIT * len(one.documents):
+        yield "coverage"
+    if one.mixed and one.mixed[i]:
+        yield "mixed"
+
+
+def _f(value: float | np.floating) -> float:
+    return float(value)

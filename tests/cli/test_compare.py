@@ -1,0 +1,87 @@
+"""``sago compare`` as a user calls it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from sago_harness.cli.main import main
+from tests.runs.made_runs import write_runs
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    write_runs(folder, models=["one", "two", "three"], tasks=["p", "q"], documents=20, variants=6,
+               levels=[0.2, 0.4, 0.6])  # fmt: skip
+    return folder
+
+
+def test_prints_and_writes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "study"
+    assert main(["compare", str(runs), "--resamples", "199", "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    for title in ("Leaderboard", "Is it unstable?", "Rank reversals", "How firm is this?"):
+        assert title in said
+    assert "sago compare|models:3|tasks:p,q" in said
+    read = json.loads((out / "comparison.json").read_text())
+    assert read["about"]["settings"]["resamples"] == 199
+    board = read["tables"]["leaderboard"]["rows"]
+    assert {row["model"] for row in board} == {"one", "two", "three"}
+    assert [row["sago_core"] for row in board] == sorted((r["sago_core"] for r in board), reverse=True)
+    with (out / "leaderboard.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert float(rows[0]["sago_interval_low"]) < float(rows[0]["sago"]) < float(rows[0]["sago_interval_high"])
+    for ending in ("md", "tex"):
+        assert "sago compare|" in (out / f"pairs.{ending}").read_text()
+    assert not list(out.glob("*.part"))
+
+
+def test_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--limit 1`` on two tasks, then the comparison of that run: exit 0, never 0 for what is not known."""
+    write_runs(tmp_path, models=["one"], tasks=["p", "q"], documents=1, variants=6)
+    assert main(["compare", str(tmp_path), "--resamples", "99", "--out", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    read = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    for row in read["tables"]["ranking"]["rows"]:
+        assert row["sago_interval"] is None or None in row["sago_interval"]
+    assert not read["tables"]["pairs"]["rows"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere"], "nowhere"),
+        (["{runs}", "--control", "four"], "unknown model 'four'"),
+        (["{runs}", "--scheme", "papr-rms"], "did you mean paper-rms"),
+        (["{runs}", "--tasks", "r"], "unknown task 'r'"),
+        (["{runs}", "--models", "on"], "did you mean one"),
+        (["{runs}", "--format", "xls"], "unknown format"),
+        (["{runs}", "--show", "leaderbord"], "did you mean leaderboard"),
+    ],
+)
+def test_bad_input_is_one_line(
+    runs: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *(word.format(runs=runs) for word in words)]) == 2
+    error = capsys.readouterr().err.strip()
+    assert said in error
+    assert "\n" not in error
+
+
+@pytest.mark.parametrize("flag", [["--level", "2"], ["--epsilon", "-1"], ["--resamples", "5"]])
+def test_numbers_out_of_range(runs: Path, flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["compare", str(runs), *flag])
+    assert stop.value.code == 2
+
+
+def test_named_tables_alone(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(runs), "--resamples", "99", "--show", "leaderboard", "--rows", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "Leaderboard" in said
+    assert "Which of two models" not in said
+    assert "... and 2 more rows" in said
