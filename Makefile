@@ -20,7 +20,7 @@ else
 DEMO_FLAGS := --limit 12 --metadata recipe=quick --gen_kwargs max_gen_toks=24
 endif
 
-.PHONY: demo test test-oldest test-slow lint models bench bench-memory bench-variants bench-scoring audit wheel clean
+.PHONY: demo test test-oldest test-slow lint models bench bench-memory bench-variants bench-scoring bench-compare audit wheel clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/pip-ready:
@@ -101,6 +101,9 @@ bench-variants: models
 # BLEU and BERTScore of 1,000 documents against sacrebleu and bert-score pair by pair; BENCH takes options.
 bench-scoring: $(VENV)/test-ready models
 	$(BIN)/python -m tests.bench.scoring $(BENCH)
+
+bench-compare: $(VENV)/test-ready
+	$(BIN)/python -m tests.bench.compare $(BENCH)
 
 # How well the checks of meaning agree with people: make audit DATA_DIR=folder of the public data sets.
 audit: $(VENV)/test-ready models

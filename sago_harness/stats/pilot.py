@@ -200,7 +200,9 @@ def _variants_part(
     lift = np.where(several, counts / np.maximum(counts - 1.0, 1.0), 0.0)
     found = (_over_pairs(rest) @ member) * lift
     usable = several.any(axis=0)
-    variants = float(counts.sum(axis=1).mean())
+    # Those made, scored here or not: what a plan pays for. Mirroring is scored on some of them only.
+    blocks = [np.isfinite(values[at][:, keep]).any(axis=0) for values in table.distances.values()]
+    variants = float((np.any(blocks, axis=0) & (family >= 0)).sum(axis=1).mean())
     if not usable.any():
         return math.nan, variants
     n = len(counts)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.scores.composite import stock_documents
+from sago_harness.scores.document import NOT_GIVEN
 from sago_harness.stats.quantities import Quantity, mean_quantity, quantities
 from sago_harness.stats.reduce import MeasureValues, reduce_task
 from sago_harness.stats.table import Doubles, Flags, TaskTable
@@ -79,8 +80,7 @@ def score_task(table: TaskTable) -> ScoredTask:
     for values in reduced.values():
         if values.measure != "x_mr":
             known: Flags = np.isfinite(values.squares())
-            # What a model can never give does not count against its documents.
-            complete &= known | (known.sum(axis=1) == 0)[:, None]
+            complete &= known | _never_given(table, values.measure, known)[:, None]
     stock_of = np.zeros(shape, dtype=bool)
     stock = np.full(shape[0], np.nan)
     if table.responses is not None:
@@ -102,6 +102,14 @@ def score_task(table: TaskTable) -> ScoredTask:
         complete.sum(axis=1) if reduced else np.zeros(shape[0], dtype=np.intp),
         table.mixed,
     )
+
+
+def _never_given(table: TaskTable, measure: str, known: Flags) -> Flags:
+    """Say which models can never give a measure: that does not count against their documents."""
+    counts = table.reasons.get(measure)
+    given: Flags = known.sum(axis=1) > 0
+    excused = [not set(counts[m]) - set(NOT_GIVEN) if counts else True for m in range(len(given))]
+    return ~given & np.array(excused, dtype=bool)
 
 
 def _beside(table: TaskTable) -> dict[str, Quantity]:

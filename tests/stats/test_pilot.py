@@ -139,14 +139,28 @@ def test_missing_variants_and_documents() -> None:
         {"x_bleu": distances}, full.controls,
     )  # fmt: skip
     found, whole = pilot_components(table, "x_bleu"), pilot_components(full, "x_bleu")
-    # Counts vary between documents, so a mean of 1 / count is above 1 / mean count.
     made_for_both = ~(holes | np.isnan(distances)).any(axis=0)
     count = np.stack([made_for_both[:, 6 * f : 6 * f + 6].sum(axis=1) for f in range(3)])
-    count = count[:, (count >= 2).all(axis=0)]
-    assert found.variant == pytest.approx(whole.variant * count.mean() * (1 / count).mean(), rel=0.03)
-    assert found.documents == count.shape[1] < 3500
-    # A variant counts where it is scored for both models: .8^2 of 18.
-    assert found.variants == pytest.approx(0.64 * 18, rel=0.03)
+    enters = (count >= 2).all(axis=0)
+    # With n scored variants in each of 3 families the part is variant / (3 n).
+    part = whole.variant * (1 / (3 * count[:, enters])).mean()
+    assert found.variant / found.variants == pytest.approx(part, rel=0.03)
+    assert found.documents == enters.sum() < 3500
+    # A variant is made where it is scored for either model.
+    assert found.variants == pytest.approx((1 - 0.2**2) * 18, rel=0.01)
+
+
+def test_variants_are_those_made_not_those_scored() -> None:
+    """Mirroring is scored on some variants of a document; what is paid for are all of them."""
+    table = made.table(np.random.default_rng(13), documents=50)
+    mirrored = np.where(np.arange(10) < 6, table.distances["x_mr"], NAN)
+    some = TaskTable(
+        "t", table.models, table.documents, table.variants, table.measures, table.families,
+        {**table.distances, "x_mr": mirrored}, table.controls,
+    )  # fmt: skip
+    found = pilot_components(some, "x_mr")
+    assert found.variants == 10
+    assert found.per_document(10) == pytest.approx(pair_variance(score_task(some).quantities["x_mr"], 0, 1))
 
 
 def test_one_model_is_taken_twice() -> None:

@@ -135,10 +135,11 @@ def test_passes_are_the_formula_of_the_plain_counts() -> None:
 
 
 def test_the_defaults_are_the_measured_ones_made_larger() -> None:
-    for score, error in MEASURED.items():
+    for score, (error, share) in MEASURED.items():
         found = default_components(score)
         one = error**2 * MEASURED_DOCUMENTS
         assert found.per_document(12) == pytest.approx(2 * 1.25**2 * one)
+        assert found.document == pytest.approx((1 - share) * found.per_document(12))
     # An upper limit of 90 % for a standard deviation of 24 values.
     assert math.sqrt(23 / stats.chi2.ppf(0.1, 23)) == pytest.approx(1.25, abs=0.01)
     with pytest.raises(SagoError, match="others need a pilot"):
