@@ -438,6 +438,8 @@ def _reversals(
             higher_is_better=kind.higher_is_better,
             ahead=block_of["ahead"],
             behind=block_of["behind"],
+            # Most of the time of a reversal table: worked out for what is ranked alone.
+            probability=name in COMPOSITES or kind.kind == "scheme",
             settings=settings,
         )
     return found

@@ -23,7 +23,7 @@ def pilot_components(table: TaskTable, score: str = "sago_core") -> VarianceComp
     differ by what each does everywhere (taken out: the recipe is the same for all documents) and by
     what it does to this document; the latter, averaged, is the part that more variants lessen.
     The rest of the variance between documents, chance controls included, is the other part; where it
-    comes out negative it is 0.
+    would come out negative it is 0 and all of the variance is that of variants.
 
     Parameters
     ----------
@@ -66,12 +66,13 @@ def pilot_components(table: TaskTable, score: str = "sago_core") -> VarianceComp
     total = float(_over_pairs(influence).sum()) / (n - 1)
     part, variants = _variants_part(table, at, reduced, shares, keep)
     split = math.isfinite(part)
+    part = min(part, total) if split else part
     low, high = _extremes(influence, n)
     tokens = scored.tokens[at]
     known = tokens[np.isfinite(tokens)]
     return VarianceComponents(
         score,
-        max(0.0, total - part) if split else total,
+        total - part if split else total,
         part * variants if split else math.nan,
         variants,
         n,
@@ -207,8 +208,9 @@ def _variants_part(
         return math.nan, variants
     n = len(counts)
     by_family = found.sum(axis=0) / np.maximum(several.sum(axis=0), 1)
-    # Families of one variant are taken to be like the others.
-    part = float(by_family[usable].sum()) * families / int(usable.sum()) * n / (n - 1)
+    # Families with one scored variant are taken to be like the others; those with none add nothing.
+    present = int(counts.any(axis=0).sum())
+    part = float(by_family[usable].sum()) * present / int(usable.sum()) * n / (n - 1)
     return part, variants
 
 

@@ -109,7 +109,8 @@ def _never_given(table: TaskTable, measure: str, known: Flags) -> Flags:
     counts = table.reasons.get(measure)
     given: Flags = known.sum(axis=1) > 0
     excused = [not set(counts[m]) - set(NOT_GIVEN) if counts else True for m in range(len(given))]
-    return ~given & np.array(excused, dtype=bool)
+    never: Flags = ~given & np.array(excused, dtype=bool)
+    return never
 
 
 def _beside(table: TaskTable) -> dict[str, Quantity]:

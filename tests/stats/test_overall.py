@@ -202,7 +202,7 @@ def false_positives(studies: int, sizes: tuple[int, ...]) -> float:
 
 @pytest.mark.parametrize("sizes", [(12, 12, 12), (20, 110)])
 def test_false_positives_over_data_sets(sizes):
-    assert false_positives(40, sizes) <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / 40)
+    assert false_positives(30, sizes) <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / 30)
 
 
 @pytest.mark.slow

@@ -151,16 +151,32 @@ def test_missing_variants_and_documents() -> None:
 
 
 def test_variants_are_those_made_not_those_scored() -> None:
-    """Mirroring is scored on some variants of a document; what is paid for are all of them."""
-    table = made.table(np.random.default_rng(13), documents=50)
+    """Mirroring is scored on 6 of 10 variants, none of them of structure; what is paid for are all.
+
+    Mirroring less its floor has variance .2^2 + .1^2, a document's mean over 6 of them a sixth of it.
+    """
+    table = made.table(np.random.default_rng(13), documents=4000)
     mirrored = np.where(np.arange(10) < 6, table.distances["x_mr"], NAN)
+    floor = table.distances["x_mr_floor"]
     some = TaskTable(
         "t", table.models, table.documents, table.variants, table.measures, table.families,
-        {**table.distances, "x_mr": mirrored}, table.controls,
+        {**table.distances, "x_mr": mirrored + 0.2 * np.sign(floor[:, :, :1])}, table.controls,
     )  # fmt: skip
     found = pilot_components(some, "x_mr")
     assert found.variants == 10
     assert found.per_document(10) == pytest.approx(pair_variance(score_task(some).quantities["x_mr"], 0, 1))
+    assert found.variant / 10 == pytest.approx(2 * (0.2**2 + 0.1**2) / 6, rel=0.03)
+
+
+def test_no_part_is_negative() -> None:
+    """Documents that do not differ: all of the variance is that of variants, and no more than that."""
+    rng = np.random.default_rng(14)
+    for _ in range(20):
+        table = additive(rng, documents=20, each=4, document=0.0)
+        found = pilot_components(table, "x_bleu")
+        assert found.document >= 0.0
+        observed = pair_variance(score_task(table).quantities["x_bleu"], 0, 1)
+        assert found.per_document(12) == pytest.approx(observed)
 
 
 def test_one_model_is_taken_twice() -> None:
