@@ -55,11 +55,15 @@ demo: models
 	$(BIN)/sago summary $(RUN_DIR)
 	@echo "the run (results JSON, samples JSONL, records Parquet) is in $(RUN_DIR)"
 
+# Tests are small: a process each on one thread is faster than one process on all of them.
+WORKERS ?= auto
+PYTEST = OMP_NUM_THREADS=1 $(1)/bin/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
+
 test: $(VENV)/test-ready models
-	$(BIN)/python -m pytest
+	$(call PYTEST,$(VENV))
 
 test-slow: $(VENV)/test-ready models
-	$(BIN)/python -m pytest -m slow
+	$(call PYTEST,$(VENV)) -m slow
 
 $(OLDEST)/torch-ready: constraints-oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
@@ -79,7 +83,7 @@ OLDEST_TESTS := tests/backends $(wildcard tests/engine) $(wildcard tests/axes/te
 OLDEST_WITHOUT := not mamba and not test_device_maps and not byte_level_tokenizers
 
 test-oldest: $(OLDEST)/test-ready models
-	$(OLDEST)/bin/python -m pytest $(OLDEST_TESTS) -k "$(OLDEST_WITHOUT)"
+	$(call PYTEST,$(OLDEST)) $(OLDEST_TESTS) -k "$(OLDEST_WITHOUT)"
 
 lint: $(VENV)/lint-ready
 	$(BIN)/ruff check .

@@ -17,7 +17,7 @@ from sago_harness.scores.composite import excess
 from sago_harness.stats.adjust import adjust
 from sago_harness.stats.intervals import HELD, studentised
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
-from sago_harness.stats.resampling import Settings, exceedance, generator
+from sago_harness.stats.resampling import Purpose, Settings, Source, exceedance, generator
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
@@ -162,9 +162,9 @@ def _of_measure(
         [np.array(quantity.reasons, dtype=object), "one_document", "too_few_events"],
         default="",
     ).astype(object)
-    rng = generator(settings.seed, "instability", scored.task)
+    source = Purpose(settings.seed, "instability", scored.task)
     x = np.where(member, s - settings.epsilon * c, np.nan)
-    statistic, p_chance, flat = above_zero(x, reasons == "", least, settings.resamples, rng)
+    statistic, p_chance, flat = above_zero(x, reasons == "", least, settings.resamples, source)
     reasons[flat] = "no_spread"
     noise, noise_reasons = _against_repeats(scored, settings, table, measure, reasons)
     p = np.where(np.isfinite(noise), np.fmax(p_chance, noise), p_chance)
@@ -194,7 +194,7 @@ def _of_measure(
 
 
 def above_zero(
-    x: Doubles, test: Flags, least: float, resamples: int, rng: np.random.Generator
+    x: Doubles, test: Flags, least: float, resamples: int, source: Source
 ) -> tuple[Doubles, Doubles, Flags]:
     """Test whether the mean over documents is above 0, one-sided, by a bootstrap-t.
 
@@ -211,7 +211,7 @@ def above_zero(
     least : float
         The least value that x can have, for rows without spread.
     resamples : int
-    rng : numpy.random.Generator
+    source : Source
 
     Returns
     -------
@@ -241,7 +241,7 @@ def above_zero(
     if go.size:
         statistic[go] = mean[go] / (sd[go] / np.sqrt(n[go]))
         size = n[go].astype(np.float64)
-        drawn = studentised(centred[go] / sd[go][:, None], size, resamples, rng, member[go])
+        drawn = studentised(centred[go] / sd[go][:, None], size, resamples, source, member[go])
         observed = statistic[go] - SLACK * np.maximum(1.0, np.abs(statistic[go]))
         pvalue[go] = exceedance(observed, drawn, exact=False, df=size - 1.0)
     return statistic, pvalue, flat

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,14 +10,11 @@ import numpy.typing as npt
 from sago_harness.errors import SagoError
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.reduce import MIRRORING
-from sago_harness.stats.resampling import TIE, Singles, document_weights, generator
+from sago_harness.stats.resampling import TIE, Purpose, Singles, Source, weight_blocks
 from sago_harness.stats.table import Doubles, Flags
 
 #: Under this many documents an interval or a rank may cover less often than it says.
 FEW_DOCUMENTS = 40
-
-#: Values held at once while resamples are made.
-HELD = 20_000_000
 
 METHODS = ("bootstrap_t", "t")
 
@@ -145,8 +141,8 @@ def intervals(
         factor[spread] = stats.t.ppf(1.0 - level / 2.0, counts[spread] - 1)
         if method == "bootstrap_t":
             scaled = quantity.influence[spread] / error[spread][:, None]
-            rng = generator(seed, "intervals", task)
-            drawn = np.abs(studentised(scaled, counts[spread].astype(np.float64), resamples, rng))
+            source = Purpose(seed, "intervals", task)
+            drawn = np.abs(studentised(scaled, counts[spread].astype(np.float64), resamples, source))
             at = min(resamples, int(np.ceil((1.0 - level) * (resamples + 1)))) - 1
             widest = stats.t.ppf(1.0 - level / 2.0, 1)
             factor[spread] = np.minimum(np.partition(drawn, at, axis=0)[at], widest)
@@ -175,7 +171,7 @@ def intervals(
 
 
 def studentised(
-    values: Doubles, sizes: Doubles, resamples: int, rng: np.random.Generator, members: Flags | None = None
+    values: Doubles, sizes: Doubles, resamples: int, source: Source, members: Flags | None = None
 ) -> Singles:
     """Return bootstrap draws of mean / standard error, each with its own standard error.
 
@@ -186,7 +182,7 @@ def studentised(
     sizes : ndarray of shape (K,)
         Documents that are part of each row, at least 2.
     resamples : int
-    rng : numpy.random.Generator
+    source : Source
     members : ndarray of shape (K, D), optional
         Which documents these are; without it every sample counts as one of ``sizes`` documents.
 
@@ -207,19 +203,10 @@ def studentised(
     partial = members is not None and not members.all()
     inside = members.astype(np.float32).T if partial and members is not None else None
     found = []
-    for weights in weight_blocks(len(x), resamples, rng, len(sizes)):
+    for weights in weight_blocks(len(x), resamples, source, len(sizes)):
         n = np.maximum(weights @ inside, 2.0) if inside is not None else sizes.astype(np.float32)
         first, second = weights @ x, weights @ squares
         # The floor stands for 0, which single precision does not reach.
         variance = np.maximum(second - first * first / n, 1e-6 * second + np.float32(1e-20))
         found.append(first / np.sqrt(n / (n - 1.0) * variance))
     return np.concatenate(found).astype(np.float32, copy=False)
-
-
-def weight_blocks(
-    documents: int, resamples: int, rng: np.random.Generator, rows: int = 1
-) -> Iterator[Singles]:
-    """Yield bootstrap weights of shape (b, D), in blocks that fit into memory."""
-    size = max(1, HELD // max(1, documents, 4 * rows))
-    for start in range(0, resamples, size):
-        yield document_weights(documents, min(size, resamples - start), rng)

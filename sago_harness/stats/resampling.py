@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,12 @@ ENUMERATED = 13
 
 #: The draw, counted from the most extreme one, at which the tail beyond the draws is anchored.
 ANCHOR = 10
+
+#: Values held at once while resamples are made.
+HELD = 20_000_000
+
+#: Weights up to so many numbers are kept for the next score of the data set.
+KEPT = 2**24
 
 #: A difference below this share of its scale is none: 0.1 + 0.2 against 0.3.
 TIE = 1e-9
@@ -86,6 +94,62 @@ def document_weights(documents: int, resamples: int, rng: np.random.Generator) -
     drawn += documents * np.arange(resamples)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=resamples * documents)
     return counts.reshape(resamples, documents).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What draws are for: all scores of a data set share those of one purpose.
+
+    Attributes
+    ----------
+    seed : int
+    name, task : str
+    """
+
+    seed: int
+    name: str
+    task: str
+
+    def generator(self) -> np.random.Generator:
+        """Return its generator, anew."""
+        return generator(self.seed, self.name, self.task)
+
+
+#: Where draws come from: a generator, which goes on, or a purpose, whose draws are always the same.
+Source = np.random.Generator | Purpose
+
+
+def weight_blocks(documents: int, resamples: int, source: Source, rows: int = 1) -> Iterator[Singles]:
+    """Yield bootstrap weights of shape (b, D), in blocks that fit into memory; not to be written to.
+
+    Parameters
+    ----------
+    documents, resamples : int
+    source : Source
+        The weights of a :class:`Purpose` are kept from one score to the next where they are few.
+    rows : int
+        Rows that are resampled with them, whose draws take memory as well.
+
+    Examples
+    --------
+    >>> blocks = [list(weight_blocks(4, 3, Purpose(0, "intervals", "gsm8k"))) for _ in range(2)]
+    >>> bool(np.array_equal(blocks[0][0], blocks[1][0])), blocks[0][0].shape
+    (True, (3, 4))
+    """
+    size = max(1, HELD // max(1, documents, 4 * rows))
+    kept = isinstance(source, Purpose) and documents * resamples <= KEPT
+    whole = _kept(source, documents, resamples) if kept and isinstance(source, Purpose) else None
+    rng = source.generator() if isinstance(source, Purpose) else source
+    for start in range(0, resamples, size):
+        end = min(resamples, start + size)
+        yield document_weights(documents, end - start, rng) if whole is None else whole[start:end]
+
+
+@lru_cache(maxsize=2)
+def _kept(purpose: Purpose, documents: int, resamples: int) -> Singles:
+    weights = document_weights(documents, resamples, purpose.generator())
+    weights.flags.writeable = False
+    return weights
 
 
 def sign_flips(documents: int, resamples: int, rng: np.random.Generator) -> Singles:
