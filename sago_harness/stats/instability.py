@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from sago_harness.scores.composite import excess
 from sago_harness.stats.adjust import adjust
-from sago_harness.stats.intervals import HELD, studentised
+from sago_harness.stats.intervals import studentised
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
-from sago_harness.stats.resampling import Purpose, Settings, Source, exceedance, generator
+from sago_harness.stats.resampling import HELD, Purpose, Settings, Source, exceedance, generator
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
