@@ -115,7 +115,7 @@ def ranking(found: Comparison) -> Table:
         missing = [model for model in found.models if model not in one.models]
         for model in missing:
             rows.append((task, model, *[None] * (len(columns) - 3), "missing"))
-        notes += [f"{task}: {note}" for note in _rank_notes(found, task)]
+        notes += [f"{task}: {note}" for note in (*_rank_notes(found, task), *_stock_notes(found, one))]
     return Table("ranking", "Ranking on each data set", tuple(columns), tuple(rows), tuple(notes))
 
 
@@ -193,6 +193,22 @@ def _rank_notes(found: Comparison, place: str) -> list[str]:
         if table.few_documents and name == next(iter(found.ranks[place])):
             notes.append("under 40 documents: rank sets hold a little less often than they say")
     return notes
+
+
+def _stock_notes(found: Comparison, one: ScoredTask) -> Iterator[str]:
+    """Yield what a model that gives stock answers is worth on its other documents."""
+    if not (one.stock > STOCK_LIMIT).any() or found.settings.scheme != OWN:
+        return
+    others = one.of(~one.stock_of)
+    for i, model in enumerate(one.models):
+        if one.stock[i] > STOCK_LIMIT:
+            told = [
+                f"{name} {others[name].values[i]:.3f} ± {others[name].stderr[i]:.3f}"
+                for name in found.scores
+                if name in others and np.isfinite(others[name].values[i])
+            ]
+            what = ", ".join(told) or "nothing is scored"
+            yield f"{model}: {one.stock[i]:.0%} stock answers; over its other documents: {what}"
 
 
 def _order(found: Comparison, quantities: Mapping[str, Quantity], models: Sequence[str]) -> list[int]:

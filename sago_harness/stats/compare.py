@@ -220,8 +220,10 @@ def compare(
     turned: dict[str, ReversalTable] = {}
     if all(_has_documents(one) for one in scored.values()):
         for task, one in scored.items():
-            with clock("pairs"):
-                found["pairs"][task] = pair_block(one, _with_control(settings, one.models))
+            # A data set that the control model lacks has no pair with it.
+            if settings.control in ("", *one.models):
+                with clock("pairs"):
+                    found["pairs"][task] = pair_block(one, settings)
             with clock("ranks"):
                 found["ranks"][task] = task_ranks(one, settings, _ranked_scores(one, settings))
             with clock("intervals"):
@@ -377,11 +379,6 @@ def _ranked_scores(scored: ScoredTask, settings: Settings) -> tuple[str, ...]:
     return tuple(COMPOSITES) if settings.scheme == OWN else tuple(scored.quantities)
 
 
-def _with_control(settings: Settings, models: Sequence[str]) -> Settings:
-    """A data set that the control lacks has no pair with it."""
-    return settings if settings.control in ("", *models) else replace(settings, control=models[0])
-
-
 def _intervals(
     quantities: Mapping[str, Quantity], settings: Settings, task: str
 ) -> dict[str, IntervalResult]:
@@ -412,7 +409,9 @@ def _reversals(
         name: {key: np.full(shape, np.nan) for key in _BLOCKS} for name in names
     }
     for q, (task, one) in enumerate(scored.items()):
-        block = pairs[task]
+        block = pairs.get(task)
+        if block is None:
+            continue
         own = np.array([place[model] for model in one.models], dtype=np.intp)
         columns = index[own[block.first], own[block.second]]
         kept = columns >= 0

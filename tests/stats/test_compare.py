@@ -227,6 +227,8 @@ def test_a_model_of_stock_answers_is_not_ranked() -> None:
     flags = {row[0]: row[-1] for row in of(found, "leaderboard").rows}
     assert "stock" in str(flags["a"])
     assert "stock" not in str(flags["b"])
+    (told,) = [note for note in of(found, "ranking").notes if "stock answers" in note and "a:" in note]
+    assert "100% stock answers; over its other documents: nothing is scored" in told
 
 
 @pytest.mark.parametrize("scheme", [name for name in scheme_names() if name != "sago"])
@@ -249,6 +251,20 @@ def test_a_control_model_halves_the_work() -> None:
     every_format(found)
     assert {"b" in (r.a, r.b) for r in found.pairs["p"].rows()} == {True}
     assert len(found.pairs["p"]) == 3
+
+
+def test_a_data_set_without_the_control_has_no_pairs() -> None:
+    tables = [
+        made("p", models=("a", "b", "c")),
+        made("q", 1, models=("a", "c")),
+        made("r", 2, models=("a", "b")),
+    ]
+    found = study(tables, replace(QUICK, control="b"))
+    every_format(found)
+    assert set(found.pairs) == {"p", "r", "overall"}
+    table = found.reversals["sago"]
+    assert np.isnan(table.p_plus[table.tasks.index("q")]).all()
+    assert {(one.a, one.b): one.data_sets for one in table.pairs()} == {("a", "b"): 2, ("c", "b"): 1}
 
 
 def test_the_same_study_twice_is_the_same_to_the_last_digit() -> None:
