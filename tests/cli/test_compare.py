@@ -79,6 +79,15 @@ def test_numbers_out_of_range(runs: Path, flag: list[str], capsys: pytest.Captur
     assert stop.value.code == 2
 
 
+def test_the_help_names_every_table(capsys: pytest.CaptureFixture[str]) -> None:
+    from sago_harness.report.compared import TABLES
+
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    words = capsys.readouterr().out.replace(",", " ").split()
+    assert set(TABLES) <= set(words)
+
+
 def test_named_tables_alone(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(runs), "--resamples", "99", "--show", "leaderboard", "--rows", "1"]) == 0
     said = capsys.readouterr().out
