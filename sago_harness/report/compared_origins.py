@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from sago_harness.report.tables import Cell, Column, Table
 from sago_harness.stats.compare import Comparison
 
@@ -78,9 +76,9 @@ def variance(found: Comparison) -> Table:
                         model,
                         one.measure,
                         component,
-                        _f(one.shares[m, c]),
-                        _f(one.statistic[m, c]),
-                        (_f(one.low[m, c]), _f(one.high[m, c])),
+                        float(one.shares[m, c]),
+                        float(one.statistic[m, c]),
+                        (float(one.low[m, c]), float(one.high[m, c])),
                         bool(one.negative[m, c]),
                         one.reasons[m][c],
                     )
@@ -117,12 +115,12 @@ def dose(found: Comparison) -> Table:
                     (
                         *head,
                         strength,
-                        _f(one.means[m, s]) if known else None,
-                        (_f(one.low[m, s]), _f(one.high[m, s])) if known else None,
+                        float(one.means[m, s]) if known else None,
+                        (float(one.low[m, s]), float(one.high[m, s])) if known else None,
                         int(one.counts[m, s]) if known else None,
-                        _f(one.floors[m]),
-                        _f(one.threshold[m]),
-                        _f(one.statistic[m]),
+                        float(one.floors[m]),
+                        float(one.threshold[m]),
+                        float(one.statistic[m]),
                         None if one.reasons[m] else bool(one.monotone[m]),
                         " ".join(w for w in (why, one.note) if w),
                     )
@@ -212,7 +210,7 @@ def schemes(found: Comparison) -> Table:
         for measure in one.measures:
             test = one.tests.get(measure)
             for m, model in enumerate(one.models):
-                head = (name, measure, model, _f(one.totals[measure][m]))
+                head = (name, measure, model, float(one.totals[measure][m]))
                 reason = one.reasons[measure][m][-1]
                 if test is None:
                     rows.append((*head, None, None, None, reason))
@@ -222,14 +220,10 @@ def schemes(found: Comparison) -> Table:
                         (
                             *head,
                             threshold,
-                            _f(test.total_statistic[m, k]),
-                            _f(test.total_pvalue[m, k]),
+                            float(test.total_statistic[m, k]),
+                            float(test.total_pvalue[m, k]),
                             reason,
                         )
                     )
     notes = tuple(dict.fromkeys(note for one in found.schemes.values() for note in one.notes))
     return Table("schemes", "Published schemes", columns, tuple(rows), notes)
-
-
-def _f(value: float | np.floating) -> float:
-    return float(value)

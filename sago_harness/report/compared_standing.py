@@ -71,9 +71,9 @@ def weighted(found: Comparison) -> Table:
             cells: list[Cell] = [model]
             for name in names:
                 cells += [
-                    _f(found.total.weighted[name][m]),
-                    _f(found.total.weighted_stderr[name][m]),
-                    _f(found.total.quantities[name].values[m]),
+                    float(found.total.weighted[name][m]),
+                    float(found.total.weighted_stderr[name][m]),
+                    float(found.total.quantities[name].values[m]),
                 ]
             rows.append(tuple(cells))
     note = "each data set counts by its documents" if rows else "one data set: nothing to weight"
@@ -101,14 +101,14 @@ def ranking(found: Comparison) -> Table:
             ]
             made = True
         for i in _order(found, one.quantities, one.models):
-            values = tuple(_f(one.beside[n].values[i]) if n in one.beside else None for n in beside)
+            values = tuple(float(one.beside[n].values[i]) if n in one.beside else None for n in beside)
             left = int(sum(v.left_out[i] for v in one.reduced.values())) if len(one.reduced) else 0
             tail: tuple[Cell, ...] = (
                 int(one.scored[i]),
                 len(one.documents),
                 left,
-                _f(one.stock[i]),
-                _f(one.tokens[i]),
+                float(one.stock[i]),
+                float(one.tokens[i]),
                 " ".join(_flags(one, one.models[i])),
             )
             rows.append((task, *cells[i], *values, *tail))
@@ -133,7 +133,7 @@ def measures(found: Comparison) -> Table:
             why = []
             for name in names:
                 q = one.quantities.get(name)
-                cells += [None, None] if q is None else [_f(q.values[i]), _f(q.stderr[i])]
+                cells += [None, None] if q is None else [float(q.values[i]), float(q.stderr[i])]
                 if q is not None and q.reasons[i]:
                     why.append(f"{name}: {q.reasons[i]}")
                 counts = found.reasons.get((task, model), {}).get(name, {})
@@ -164,7 +164,7 @@ def _scores(
         if ranks is not None:
             columns.append(Column(f"{name}_ranks", "ranks", "ranks"))
         for i, row in enumerate(rows):
-            row.append(_f(q.values[i]))
+            row.append(float(q.values[i]))
             if interval is not None:
                 row.append((float(interval.low[i]), float(interval.high[i])))
             if ranks is not None:
@@ -174,7 +174,7 @@ def _scores(
             if q.kind == "axis":
                 columns.append(Column(name, name.removeprefix("sago_")))
                 for i, row in enumerate(rows):
-                    row.append(_f(q.values[i]))
+                    row.append(float(q.values[i]))
     return columns, [tuple(row) for row in rows]
 
 
@@ -259,7 +259,3 @@ def _flags(one: ScoredTask, model: str) -> Iterator[str]:
         yield "coverage"
     if one.mixed and one.mixed[i]:
         yield "mixed"
-
-
-def _f(value: float | np.floating) -> float:
-    return float(value)

@@ -257,17 +257,13 @@ def tau(found: Comparison) -> Table:
         if not one.reason and (name in found.scores or name.startswith("sago_")):
             for i, first in enumerate(one.rows):
                 rows += [
-                    (name, first, second, _f(one.tau[i, j])) for j, second in enumerate(one.rows) if j > i
+                    (name, first, second, float(one.tau[i, j])) for j, second in enumerate(one.rows) if j > i
                 ]
     return Table("tau", "Kendall's tau between data sets", columns, tuple(rows))
 
 
 def _correction(found: Comparison) -> str:
     return "Holm" if found.settings.correction == "holm" else "Benjamini-Hochberg"
-
-
-def _f(value: float | np.floating) -> float:
-    return float(value)
 
 
 def _scores_first(found: Comparison) -> list[str]:

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.stats.resampling import ANCHOR, TIE, Settings, enumerated, generator, sign_flips
-from sago_harness.stats.table import Doubles, Flags
+from sago_harness.stats.table import Doubles, Flags, Places
 
-Places = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating]
 
 #: Elements of a block of draws or patterns that are worked on at once.

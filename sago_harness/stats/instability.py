@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sago_harness.scores.composite import excess
 from sago_harness.stats.adjust import adjust
 from sago_harness.stats.intervals import studentised
+from sago_harness.stats.means import known_mean
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
 from sago_harness.stats.resampling import HELD, Purpose, Settings, Source, exceedance, generator
 from sago_harness.stats.scored import ScoredTask
@@ -169,7 +170,7 @@ def _of_measure(
     noise, noise_reasons = _against_repeats(scored, settings, table, measure, reasons)
     p = np.where(np.isfinite(noise), np.fmax(p_chance, noise), p_chance)
     p = np.where(np.isfinite(p_chance), p, np.nan)
-    mean_s, mean_c, floor = _mean(s, member), _mean(c, member), _mean(values.floors)
+    mean_s, mean_c, floor = known_mean(s, member), known_mean(c, member), known_mean(values.floors)
     return [
         InstabilityResult(
             model,
@@ -228,7 +229,7 @@ def above_zero(
     """
     member = np.isfinite(x)
     n = member.sum(axis=1)
-    mean = _mean(x)
+    mean = known_mean(x)
     statistic, pvalue = np.full(len(x), np.nan), np.full(len(x), np.nan)
     centred = np.where(member & test[:, None], x - np.where(test, mean, 0.0)[:, None], 0.0)
     sd = np.sqrt(np.square(centred).sum(axis=1) / np.maximum(n - 1, 1))
@@ -389,11 +390,3 @@ def picks(
             place += place >= before
         drawn[j] = np.minimum(place, np.maximum(sizes, 1) - 1)
     return drawn
-
-
-def _mean(values: Doubles, keep: Flags | None = None) -> Doubles:
-    known = np.isfinite(values) if keep is None else keep
-    count = known.sum(axis=1)
-    total = np.where(known, values, 0.0).sum(axis=1)
-    mean: Doubles = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
-    return mean

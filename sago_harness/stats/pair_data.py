@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sago_harness.scores.composite import COMPOSITES, RIGID_CHANCE
-from sago_harness.stats.flips import Flips, Floats, Places, rounding
+from sago_harness.stats.flips import Flips, Floats, rounding
 from sago_harness.stats.quantities import Quantity, combined, mean_quantity, relative_quantity
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.scored import ScoredTask
-from sago_harness.stats.table import Doubles, Flags
+from sago_harness.stats.table import Doubles, Flags, Places
 
 #: Up to so many terms in a score, sums of the terms are cheaper than sums of each pair.
 SHARED_TERMS = 8

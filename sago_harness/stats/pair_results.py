@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sago_harness.stats.flips import Places
-from sago_harness.stats.table import Doubles
+from sago_harness.stats.table import Doubles, Places
 
 Adjust = Callable[[Doubles, str], Doubles]
 

@@ -26,13 +26,13 @@ from __future__ import annotations
 import numpy as np
 
 from sago_harness.errors import unknown
-from sago_harness.stats.flips import BLOCK, ROWS, Flips, Places, Tally, ratio, rounding
+from sago_harness.stats.flips import BLOCK, ROWS, Flips, Tally, ratio, rounding
 from sago_harness.stats.pair_data import SHARED_TERMS, PairData, SharedSums, contributions, pair_data
 from sago_harness.stats.pair_results import PairBlock, PairColumns, PairResult, adjust_family
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings, smallest_pvalue
 from sago_harness.stats.scored import ScoredTask
-from sago_harness.stats.table import Doubles, Flags
+from sago_harness.stats.table import Doubles, Flags, Places
 
 __all__ = [
     "PairBlock", "PairColumns", "PairResult", "adjust_family", "compare", "pair_block", "pair_places",

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sago_harness.scores.composite import COMPOSITES
-from sago_harness.stats.flips import ROWS, Flips, Floats, Places
+from sago_harness.stats.flips import ROWS, Flips, Floats
 from sago_harness.stats.pair_data import PairData, SharedSums, contributions, of_quantity, pair_data
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings
 from sago_harness.stats.scored import ScoredTask
-from sago_harness.stats.table import Doubles, Flags
+from sago_harness.stats.table import Doubles, Flags, Places
 
 #: With fewer documents rank sets are said to cover less than they should.
 FEW_DOCUMENTS = 40

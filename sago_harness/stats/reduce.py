@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.scores.reduce import required_counts
+from sago_harness.stats.means import divided
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
 MIRRORING = "x_mr"
@@ -60,10 +61,10 @@ class MeasureValues:
             Weights of the families in place of equal ones.
         """
         if self.measure == MIRRORING:
-            return _divided(self.sums.sum(axis=2), self.counts.sum(axis=2))
+            return divided(self.sums.sum(axis=2), self.counts.sum(axis=2))
         families = np.eye(len(self.needed))[self.family_of]
         counts = self.counts @ families
-        means = _divided(self.sums @ families, counts)
+        means = divided(self.sums @ families, counts)
         enough = np.all(counts >= self.needed, axis=2)
         share = np.ones(len(self.needed)) if weights is None else weights
         share = np.where(self.needed > 0, share, 0.0)
@@ -90,11 +91,6 @@ class MeasureValues:
             return np.zeros(len(self.needed), dtype=np.intp)
         most: npt.NDArray[np.intp] = (self.counts[:, :, keep] @ families).max(axis=(0, 1)).astype(np.intp)
         return most
-
-    def of_documents(self, keep: Flags) -> MeasureValues:
-        """Return the values of some documents alone; ``keep`` of shape (D,)."""
-        names = ("sums", "counts", "chances", "floors")
-        return replace(self, **{name: getattr(self, name)[:, keep] for name in names})
 
     def of_models(self, at: npt.NDArray[np.intp] | list[int]) -> MeasureValues:
         """Return the values of some models alone."""
@@ -186,10 +182,4 @@ def _mean_square(values: Doubles | None, table: TaskTable) -> Doubles:
     if values is None or values.shape[2] == 0:
         return np.full(shape, np.nan)
     known = np.isfinite(values)
-    return _divided(np.where(known, np.square(values), 0.0).sum(axis=2), known.sum(axis=2).astype(np.float64))
-
-
-def _divided(sums: Doubles, counts: Doubles) -> Doubles:
-    """Return sums / counts, NaN where there is nothing to divide by."""
-    value: Doubles = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    return value
+    return divided(np.where(known, np.square(values), 0.0).sum(axis=2), known.sum(axis=2).astype(np.float64))

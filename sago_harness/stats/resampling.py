@@ -137,12 +137,15 @@ def weight_blocks(documents: int, resamples: int, source: Source, rows: int = 1)
     (True, (3, 4))
     """
     size = max(1, HELD // max(1, documents, 4 * rows))
-    kept = isinstance(source, Purpose) and documents * resamples <= KEPT
-    whole = _kept(source, documents, resamples) if kept and isinstance(source, Purpose) else None
-    rng = source.generator() if isinstance(source, Purpose) else source
-    for start in range(0, resamples, size):
-        end = min(resamples, start + size)
-        yield document_weights(documents, end - start, rng) if whole is None else whole[start:end]
+    starts = range(0, resamples, size)
+    if isinstance(source, Purpose):
+        if documents * resamples <= KEPT:
+            whole = _kept(source, documents, resamples)
+            yield from (whole[start : start + size] for start in starts)
+            return
+        source = source.generator()
+    for start in starts:
+        yield document_weights(documents, min(size, resamples - start), source)
 
 
 @lru_cache(maxsize=2)

@@ -13,14 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings, Singles
 from sago_harness.stats.reversal_prior import reversal_probability
-from sago_harness.stats.table import Doubles, Flags
-
-Places = npt.NDArray[np.intp]
+from sago_harness.stats.table import Doubles, Flags, Places
 
 #: Numbers of a block of bootstrap differences that are held at once.
 _BLOCK = 2**23

@@ -20,11 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sago_harness.stats.table import Doubles, Flags
-
-Places = npt.NDArray[np.intp]
+from sago_harness.stats.table import Doubles, Flags, Places
 
 #: Values of T: two variances, correlation, weight; each of shape (K,).
 _Law = tuple[Doubles, Doubles, Doubles, Doubles]

@@ -33,6 +33,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sago_harness.stats.means import known_mean
 from sago_harness.stats.resampling import TIE
 from sago_harness.stats.schemes import Rows, SchemeResult, ThresholdResult
 from sago_harness.stats.table import Doubles, Flags, ScoreTable, TaskTable
@@ -75,20 +76,20 @@ def paper_rms(table: ScoreTable) -> SchemeResult:
         for name, reach in RANGES.items():
             raw = data.raw.get(name)
             if raw is not None:
-                own[name] = np.sqrt(_mean(np.square(_wide(raw[:, :, inside]) / reach)))
+                own[name] = np.sqrt(known_mean(np.square(_wide(raw[:, :, inside]) / reach)))
         rows.open(data.task, data.models, data.documents, own)
         for name in RANGES:
             if name in own:
                 known = np.isfinite(own[name]).sum(axis=1)
                 reasons = ["" if n else "no_scored_document" for n in known]
-                rows.put(name, _mean(own[name]), known, reasons)
+                rows.put(name, known_mean(own[name]), known, reasons)
             else:
                 _absent(rows, name, len(data.models))
     totals, tests = {}, {}
     for name in rows.values:
         blocks = [values[name] for values in rows.document_values.values() if name in values]
         everything = np.concatenate(blocks, axis=1) if blocks else np.zeros((len(table.models), 0))
-        totals[name] = _mean(everything)
+        totals[name] = known_mean(everything)
         tests[name] = _tests(rows, name, everything)
     return rows.result("paper-rms", dict.fromkeys(rows.values, False), totals=totals, tests=tests)
 
@@ -144,7 +145,7 @@ def rms_test(values: Doubles, thresholds: Sequence[float] = THRESHOLDS) -> tuple
 
     known = np.isfinite(values)
     n = known.sum(axis=1)
-    mean = _mean(values)
+    mean = known_mean(values)
     off = np.where(known, values - np.where(n > 0, mean, 0.0)[:, None], 0.0)
     spread = np.sqrt(np.square(off).sum(axis=1) / np.maximum(n - 1, 1))
     flat = spread <= TIE * np.abs(np.where(n > 0, mean, 0.0))
@@ -251,7 +252,7 @@ def _spread(block: Doubles) -> Doubles:
 
 
 def _over_types(parts: Sequence[Doubles], shape: tuple[int, int]) -> Doubles:
-    return _mean(np.stack(parts, axis=2)) if parts else np.full(shape, np.nan)
+    return known_mean(np.stack(parts, axis=2)) if parts else np.full(shape, np.nan)
 
 
 def _task_values(
@@ -261,7 +262,7 @@ def _task_values(
     counts = np.isfinite(own).sum(axis=1)
     if not parts:
         return np.full(len(own), np.nan), counts, ["no_published_variation_type"] * len(own)
-    means = np.stack([_mean(part) for part in parts], axis=1)
+    means = np.stack([known_mean(part) for part in parts], axis=1)
     used: Flags = np.any(np.isfinite(means), axis=0)
     lacks = [
         next(
@@ -279,7 +280,7 @@ def _task_values(
         for n, lack in zip(counts, lacks, strict=True)
     ]
     fine = np.array([not reason for reason in reasons], dtype=bool)
-    return np.where(fine, _mean(means), np.nan), np.where(fine, counts, 0), reasons
+    return np.where(fine, known_mean(means), np.nan), np.where(fine, counts, 0), reasons
 
 
 def _rescale(rows: Rows, name: str, scale: float) -> None:
@@ -306,12 +307,3 @@ def _wide(block: Doubles) -> Doubles:
     """Return a block in double precision: tables may hold deltas in single."""
     wide: Doubles = block.astype(np.float64)
     return wide
-
-
-def _mean(values: Doubles) -> Doubles:
-    """Return the mean over the last axis of what is known; NaN for nothing."""
-    known = np.isfinite(values)
-    count = known.sum(axis=-1)
-    total = np.where(known, values, 0.0).sum(axis=-1)
-    mean: Doubles = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
-    return mean

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sago_harness.scores.composite import stock_documents
 from sago_harness.scores.document import NOT_GIVEN
+from sago_harness.stats.means import known_mean
 from sago_harness.stats.quantities import Quantity, mean_quantity, quantities
 from sago_harness.stats.reduce import MeasureValues, reduce_task
 from sago_harness.stats.table import Doubles, Flags, TaskTable
@@ -98,7 +99,7 @@ def score_task(table: TaskTable) -> ScoredTask:
         stock,
         stock_of,
         {name: values.mean(axis=1) for name, values in table.flags.items()},
-        _mean(table.tokens) if table.tokens is not None else np.full(shape[0], np.nan),
+        known_mean(table.tokens) if table.tokens is not None else np.full(shape[0], np.nan),
         complete.sum(axis=1) if reduced else np.zeros(shape[0], dtype=np.intp),
         table.mixed,
     )
@@ -122,21 +123,15 @@ def _beside(table: TaskTable) -> dict[str, Quantity]:
         known = np.isfinite(variants)
         some = known.any(axis=2)
         worst = np.where(some, np.where(known, variants, np.inf).min(axis=2, initial=np.inf), np.nan)
-        for name, values in (("acc", correct[:, :, 0]), ("acc_mean", _mean(variants)), ("acc_worst", worst)):
+        for name, values in (
+            ("acc", correct[:, :, 0]),
+            ("acc_mean", known_mean(variants)),
+            ("acc_worst", worst),
+        ):
             if np.isfinite(values).any():
                 found[name] = mean_quantity(name, values, "beside", higher=True)
     if "flip" in table.distances:
-        flips = _mean(np.where(inside, table.distances["flip"], np.nan))
+        flips = known_mean(np.where(inside, table.distances["flip"], np.nan))
         if np.isfinite(flips).any():
             found["flip"] = mean_quantity("flip", flips, "beside")
     return found
-
-
-def _mean(values: Doubles) -> Doubles:
-    """Return the mean over the last axis of what is known; NaN for nothing."""
-    known = np.isfinite(values)
-    count = known.sum(axis=-1)
-    mean: Doubles = np.divide(
-        np.where(known, values, 0.0).sum(axis=-1), count, out=np.full(count.shape, np.nan), where=count > 0
-    )
-    return mean

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,27 +157,27 @@ class TaskTable:
 
     def with_documents(self, keep: Flags) -> TaskTable:
         """Return the table with some of its documents alone; ``keep`` of shape (D,)."""
-        blocks = ("distances", "controls", "repeats", "raw", "first", "first_controls", "flags")
-        less: dict[str, Any] = {n: {k: a[:, keep] for k, a in getattr(self, n).items()} for n in blocks}
-        for name in ("correct", "responses", "tokens"):
-            value = getattr(self, name)
-            less[name] = None if value is None else value[:, keep]
         documents = tuple(d for d, kept in zip(self.documents, keep, strict=True) if kept)
-        return replace(self, **less, documents=documents)
+        return replace(self, **self._cut((slice(None), keep)), documents=documents)
 
     def with_models(self, names: Sequence[str]) -> TaskTable:
         """Return the table with some of its models alone, in the order of ``names``."""
         at = [self.models.index(name) for name in names]
-        blocks = ("distances", "controls", "repeats", "raw", "first", "first_controls", "flags")
-        less: dict[str, Any] = {n: {k: a[at] for k, a in getattr(self, n).items()} for n in blocks}
-        for name in ("correct", "responses", "tokens"):
-            value = getattr(self, name)
-            less[name] = None if value is None else value[at]
+        less = self._cut(at)
         for name in ("signatures", "sources", "mixed"):
             value = getattr(self, name)
             less[name] = tuple(value[i] for i in at) if value else ()
         less["reasons"] = {k: [v[i] for i in at] for k, v in self.reasons.items()}
         return replace(self, **less, models=tuple(names))
+
+    def _cut(self, index: Any) -> dict[str, Any]:
+        """Return all that has models and documents as its first axes, indexed."""
+        blocks = ("distances", "controls", "repeats", "raw", "first", "first_controls", "flags")
+        less: dict[str, Any] = {n: {k: a[index] for k, a in getattr(self, n).items()} for n in blocks}
+        for name in ("correct", "responses", "tokens"):
+            value = getattr(self, name)
+            less[name] = None if value is None else value[index]
+        return less
 
     def __str__(self) -> str:
         m, d, v = self.shape
