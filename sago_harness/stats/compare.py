@@ -22,6 +22,7 @@ from sago_harness.stats.grid import Grid
 from sago_harness.stats.independence import (
     IndependenceResult,
     axis_independence,
+    axis_values,
     independence_over_models,
 )
 from sago_harness.stats.instability import InstabilityResult, adjusted, instability
@@ -29,7 +30,7 @@ from sago_harness.stats.intervals import IntervalResult, intervals
 from sago_harness.stats.overall import OverallTable, overall, overall_pairs, overall_ranks
 from sago_harness.stats.pair_results import PairBlock
 from sago_harness.stats.pairs import pair_block, pair_places
-from sago_harness.stats.quantities import AXES, Quantity, mean_quantity
+from sago_harness.stats.quantities import Quantity, mean_quantity
 from sago_harness.stats.ranks import RankTable, task_ranks
 from sago_harness.stats.resampling import Settings, document_weights, generator
 from sago_harness.stats.reversal import ReversalTable, order_shares, reversals
@@ -242,8 +243,9 @@ def compare(
     with clock("firmness"):
         firm = firmness({part.scored.task: (part.scored.models, part.firm) for part in parts})
         firm += _schemes_agree(schemes, whole, scored)
+    spanning = (whole or next(iter(scored.values()))).quantities
     with clock("independence"):
-        over_models = independence_over_models(_axis_values(whole, scored), level=settings.level)
+        over_models = independence_over_models(axis_values(spanning), level=settings.level)
     return Comparison(
         settings=settings,
         models=table.models,
@@ -464,11 +466,6 @@ def _agreement(
                     row[models.index(model)] = value if fine else np.nan
         found[name] = agreement(Grid(name, tuple(scored), models, values, higher), settings.level)
     return found
-
-
-def _axis_values(whole: OverallTable | None, scored: Mapping[str, ScoredTask]) -> dict[str, Doubles]:
-    quantities = whole.quantities if whole else next(iter(scored.values())).quantities
-    return {axis: quantities[f"sago_{axis}"].values for axis in AXES if f"sago_{axis}" in quantities}
 
 
 def _schemes_agree(

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.stats.halves import FLAT, Ranked, Unit, half_means, half_values, halves
-from sago_harness.stats.quantities import AXES, quantities
+from sago_harness.stats.quantities import AXES, Quantity
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
 from sago_harness.stats.resampling import Settings, document_weights, generator
 from sago_harness.stats.table import Doubles, Flags, TaskTable
@@ -221,10 +221,9 @@ def independence_over_models(
     )
 
 
-def axis_values(table: TaskTable) -> dict[str, Doubles]:
-    """Return the models' values of the axes that a data set has, for :func:`independence_over_models`."""
-    made = quantities(reduce_task(table))
-    return {axis: made[f"sago_{axis}"].values for axis in AXES if f"sago_{axis}" in made}
+def axis_values(found: Mapping[str, Quantity]) -> dict[str, Doubles]:
+    """Return the models' values of the axes among scores, for :func:`independence_over_models`."""
+    return {axis: found[f"sago_{axis}"].values for axis in AXES if f"sago_{axis}" in found}
 
 
 def _over_models(

@@ -17,6 +17,7 @@ from sago_harness.stats.independence import (
     chance_levels,
     independence_over_models,
 )
+from sago_harness.stats.quantities import quantities
 from sago_harness.stats.reduce import reduce_task
 from sago_harness.stats.resampling import Settings, document_weights, generator
 from sago_harness.stats.table import TaskTable, VariantKey
@@ -334,7 +335,7 @@ def test_models_values_are_correlated_with_ten_models_or_more() -> None:
 
 def test_axis_values_are_the_leaderboards() -> None:
     table = made.table(np.random.default_rng(18), models=tuple("abcdefghijkl"), documents=20)
-    values = axis_values(table)
+    values = axis_values(quantities(reduce_task(table)))
     assert list(values) == ["generation", "activation", "confidence", "mirroring"]
     assert len(independence_over_models(values)) == 6
     level = np.sqrt(np.square(table.controls["x_act"]).mean(axis=(1, 2)))
