@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,9 @@ class RaggedPass:
         together : int
             How many of the pieces, from the first on, are attended to in one call.
         """
+        real = sum(len(piece.tokens) - piece.logits_from for piece in pieces)
+        if sum(len(piece.tokens) for piece in pieces) == 1:
+            pieces = [_doubled(pieces[0])]
         offsets = np.cumsum([0, *(len(piece.tokens) for piece in pieces)]).tolist()
         positions = [p for piece in pieces for p in range(piece.start, piece.start + len(piece.tokens))]
         owners = [piece.slot for piece in pieces for _ in piece.tokens]
@@ -129,6 +132,9 @@ class RaggedPass:
             for k in range(piece.logits_from, len(piece.tokens))
         ]
         ends = np.cumsum([0, *(len(piece.tokens) - piece.logits_from for piece in pieces)]).tolist()
+        # One row through the output layer is a product of its own kind as well.
+        asked = asked[:real] if real > 1 else asked[:1] * 2
+        ends = [min(end, real) for end in ends]
         wanted = [k for k, piece in enumerate(pieces) if piece.pooled]
         pool = PackedPool([[offsets[k] + column for column in pieces[k].pooled] for k in wanted])
         attended = Attended(slots, group(pieces, offsets, together))
@@ -158,10 +164,20 @@ class RaggedPass:
             raise CannotAttend("layers that do not go through the library's attention table")
         if len(logits) != len(asked):
             raise CannotAttend("an output layer that does not make the logits")
-        found = Passed(logits, [slice(a, b) for a, b in itertools.pairwise(ends)])
+        found = Passed(logits[:real], [slice(a, b) for a, b in itertools.pairwise(ends)])
         if wanted:
             found.states = dict(zip(wanted, pool.states(), strict=True))
         return found
+
+
+def _doubled(piece: Piece) -> Piece:
+    """Bring a single token twice; what it says the second time is left out, and overwritten.
+
+    One token is a product of a matrix and a vector, whose rounding on a processor depends on where
+    in memory the weights begin: not the same in one process, which reads them in place, and in
+    several. Products of two or more rows do not.
+    """
+    return replace(piece, tokens=[*piece.tokens, *piece.tokens])
 
 
 def group(pieces: Sequence[Piece], offsets: Sequence[int], together: int) -> list[Group]:
