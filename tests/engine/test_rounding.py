@@ -1,4 +1,4 @@
-"""Rounding must not depend on where in memory the weights begin: one process reads them in place, several do not."""
+"""Rounding must not depend on where in memory weights begin: one process reads them in place, several do not."""
 
 from __future__ import annotations
 
