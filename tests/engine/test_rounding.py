@@ -1,4 +1,4 @@
-"""Rounding must not depend on where in memory weights begin: one process reads them in place, several do not."""
+"""Rounding must not depend on where in memory weights begin: in one process elsewhere than in several."""
 
 from __future__ import annotations
 
