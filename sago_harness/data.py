@@ -168,6 +168,9 @@ class Response:
         Visible response, cut as the host cuts it.
     kept_ids : tuple of int
         The response's own token ids up to the cut, reasoning included, end-of-sequence not.
+    head : int or None
+        Characters of ``text`` that its first 16 tokens give, reasoning not among them; None where token
+        ids are not known.
     own_logprob, own_entropy : ndarray of shape (T,), float32, nats
         Of the response's own tokens after its own prompt.
     forced_logprob, forced_entropy : ndarray of shape (T0,), float32, nats
@@ -189,6 +192,7 @@ class Response:
 
     text: str = ""
     kept_ids: tuple[int, ...] = ()
+    head: int | None = None
     own_logprob: npt.NDArray[np.float32] | None = None
     own_entropy: npt.NDArray[np.float32] | None = None
     forced_logprob: npt.NDArray[np.float32] | None = None

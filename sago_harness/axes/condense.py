@@ -113,7 +113,11 @@ def _numbers(measures: Sequence[Measure], canonical: Response, response: Respons
         },
         "flags": list(response.flags),
         "text_reason": response.reasons.get("text", ""),
-        "first": {name: _first(measure, canonical, response) for name, measure in _FIRST.items()},
+        "first": {
+            **{name: _first(measure, canonical, response) for name, measure in _FIRST.items()},
+            # Where the first tokens of the text end: what is read off texts comes later.
+            "characters": response.head,
+        },
     }
     if response.hidden is not None and canonical.hidden is not None:
         angles = layer_angles(response.hidden, canonical.hidden)

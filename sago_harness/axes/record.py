@@ -128,6 +128,43 @@ def _text_distances(
             if scored.raw is not None:
                 record["raw"][measure.name] = scored.raw
             record["flags"] = list(dict.fromkeys([*record["flags"], *scored.flags]))
+    _head_distances(records, texts, groups, [m for m in text_measures if m.axis], context)
+
+
+def _head_distances(
+    records: Sequence[Record],
+    texts: Sequence[str],
+    groups: Sequence[Sequence[int]],
+    measures: Sequence[Measure],
+    context: Context,
+) -> None:
+    """Measure the same over the first tokens alone, where it is known where they end."""
+    pairs, places, short = [], [], []
+    for group in groups:
+        first = group[0]
+        canonical = _head(records[first], texts[first])
+        for index in group:
+            head = _head(records[index], texts[index])
+            if canonical is None or head is None:
+                continue
+            if canonical == texts[first] and head == texts[index]:
+                short.append(index)
+            else:
+                pairs.append((_as_response(records[first], canonical), _as_response(records[index], head)))
+                places.append(index)
+    for measure in measures:
+        for index in short:
+            records[index]["first"][measure.name] = records[index]["distances"][measure.name]
+        # In a call of their own: what shares a batch of the encoder moves the last digit of whole texts.
+        found = measure.distances(pairs, context) if pairs else []
+        for index, scored in zip(places, found, strict=True):
+            records[index]["first"][measure.name] = scored.value
+
+
+def _head(record: Mapping[str, Any], text: str) -> str | None:
+    """Return what the first tokens of a response say; None where it is not known."""
+    end = (record.get("first") or {}).get("characters")
+    return None if end is None else text[:end]
 
 
 def _context(reading: Reading) -> Context:
@@ -196,7 +233,11 @@ def _joined(measured: Mapping[str, Any], payload: Mapping[str, Any], text: str) 
         "response_hash": "" if is_empty(text) else response_hash,
         **{name: dict(measured[name]) for name in nested},
         "flags": list(measured["flags"]),
-        **{k: v for k, v in measured.items() if k not in (*nested, "flags")},
+        **{
+            k: dict(v) if isinstance(v, Mapping) else v
+            for k, v in measured.items()
+            if k not in (*nested, "flags")
+        },
     }
 
 

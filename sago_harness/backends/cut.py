@@ -2,7 +2,8 @@
 
 Reasoning is removed first, then the text is cut at the first stop string, as the host
 does. Token k is kept if the text of ids[:k], an incomplete character held back, is
-shorter than the cut; a token that straddles the cut is kept and flagged.
+shorter than the cut; a token that straddles the cut is kept and flagged. Where the text of the first
+tokens ends is counted in characters, since only here texts and token ids are known together.
 """
 
 from __future__ import annotations
@@ -10,16 +11,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sago_harness.axes.condense import FIRST_TOKENS
+
 Decode = Callable[[Sequence[int]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Outcome of :func:`cut_response`: the visible text, how many ids are kept, a straddle or not."""
+    """Outcome of :func:`cut_response`.
+
+    Attributes
+    ----------
+    text : str
+        The visible text.
+    kept : int
+        How many ids are kept.
+    straddles : bool
+        The last kept one crosses the cut.
+    head : int
+        Characters of the text that its first 16 tokens give; all of them where it has no more.
+    """
 
     text: str
     kept: int
     straddles: bool
+    head: int
 
 
 def cut_response(
@@ -46,7 +62,7 @@ def cut_response(
     --------
     >>> letters = lambda ids: "".join(map(chr, ids))
     >>> cut_response([72, 105, 10, 10, 81], letters, ["\n\n"])
-    Cut(text='Hi', kept=2, straddles=False)
+    Cut(text='Hi', kept=2, straddles=False, head=2)
     """
     ids = list(ids)
     skipped = 0
@@ -63,15 +79,29 @@ def cut_response(
         if stop:
             visible = visible.split(stop)[0]
     end = start + len(visible)
+    rest = ids[skipped:]
+    straddles = False
     if end == len(whole):
         # Nothing was cut off: every token that adds text is kept, found from the end.
-        kept = len(ids) - skipped
-        while kept > 0 and len(_steady(decode(ids[skipped : skipped + kept - 1]))) >= end:
+        kept = len(rest)
+        while kept > 0 and len(_steady(decode(rest[: kept - 1]))) >= end:
             kept -= 1
-        return Cut(visible, skipped + kept, False)
-    kept = _kept_tokens(ids[skipped:], decode, end)
-    straddles = kept > 0 and len(_steady(decode(ids[skipped : skipped + kept]))) > end
-    return Cut(visible, skipped + kept, straddles)
+    else:
+        kept = _kept_tokens(rest, decode, end)
+        straddles = kept > 0 and len(_steady(decode(rest[:kept]))) > end
+    return Cut(visible, skipped + kept, straddles, _head(rest[:kept], decode, start, len(visible)))
+
+
+def _head(ids: Sequence[int], decode: Decode, start: int, length: int) -> int:
+    """Count the characters of the visible text, ``length`` of them, that its first tokens give."""
+    first = 0
+    if start:
+        first = _kept_tokens(ids, decode, start)
+        # A token that crosses the end of the reasoning is the first of the visible text.
+        first -= first > 0 and len(_steady(decode(ids[:first]))) > start
+    if len(ids) - first <= FIRST_TOKENS:
+        return length
+    return min(length, max(0, len(_steady(decode(ids[: first + FIRST_TOKENS]))) - start))
 
 
 def _kept_tokens(ids: Sequence[int], decode: Decode, end: int) -> int:

@@ -296,6 +296,7 @@ class HFBackend(Backend):
         response = Response(
             text=made.cut.text,
             kept_ids=made.kept_ids,
+            head=made.cut.head,
             own_logprob=made.own_logprob,
             own_entropy=made.own_entropy,
             prompt_ids_digest=digest(code.ids),

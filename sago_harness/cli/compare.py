@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 examples:
-  sago compare runs/                              every run below a folder, the newest of each model and task
+  sago compare runs/                              the newest run of each model, task and seed below
   sago compare a=runs/smollm2 b=runs/gemma        models named by you
   sago compare runs/ --out study --control base   all models against one; tables as JSON, CSV, Markdown, LaTeX
 
-tables: leaderboard, weighted, ranking, measures, unstable, pairs, reversals, where-reversed, agreement, tau,
-independence, variance, dose, worst, firmness, schemes (docs/statistics.md explains each)
+tables: leaderboard, weighted, ranking, measures, apart, unstable, pairs, reversals, where-reversed,
+agreement, tau, independence, variance, dose, worst, firmness, schemes (docs/statistics.md explains each)
 """
 
 #: Rows of a table that are printed; files have all of them.
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     SagoError
         For bad flags, runs that cannot be read, or that must not be compared.
     """
-    from sago_harness.report.compared import TABLES, sections
+    from sago_harness.report.compared import RARE, TABLES, sections
     from sago_harness.report.tables import FORMATS, as_text
     from sago_harness.stats.compare import compare
     from sago_harness.stats.resampling import Settings
@@ -108,11 +108,17 @@ def run(args: argparse.Namespace) -> int:
         scheme=args.scheme,
     )
     found = compare(table, settings, worst=args.worst, progress=sys.stderr.isatty())
-    of = {(one.task, one.model): one for one in runs}
+    # Of several seeds, the run that its numbers come from.
+    of = {
+        (one.task, one.model): one
+        for one in runs
+        if found.sources.get(one.task, {}).get(one.model) == str(one.path)
+    }
     found = found.with_texts(lambda task, model, document, variant: texts(of[task, model], document, variant))
     made = sections(found)
     for section in made:
-        if not wanted or section.name in wanted:
+        unasked = not wanted and (section.rows or section.name not in RARE)
+        if unasked or section.name in wanted:
             print(as_text(_cut(section, args.rows)) + "\n")
     print(found.signature)
     if args.out:

@@ -36,6 +36,10 @@ ANSWERS = 2
 PASSING = frozenset({"no_response"})
 
 
+#: Marks an entry that says where the first tokens of its text end, or that this cannot be known.
+HEAD = "head"
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A document's requests as they are looked up: its own key, and one for each request."""
@@ -76,7 +80,9 @@ class Kept:
             seen[key] = seen.get(key, 0) + 1
             keys.append(key if seen[key] == 1 else f"{key}#{seen[key]}")
         signals = frozenset(self._backend.signals) | ({"vectors"} if wanted.vectors else set())
-        return Asked(_hash([name, keys, sorted(signals)]), tuple(keys), signals)
+        # Where token ids are known it is asked for too; entries of before are found lacking and replaced.
+        heads = {HEAD} if "own" in signals else set()
+        return Asked(_hash([name, keys, sorted(signals)]), tuple(keys), signals | heads)
 
     def find(self, asked: Asked | None) -> list[Entry] | None:
         """Return a document's entries, None if any is missing or lacks a signal."""
@@ -178,6 +184,8 @@ def entry_of(
     }
     if wanted.vectors and "hidden" in held:
         held.add("vectors")
+    if "text" in held:
+        held.add(HEAD)
     return Entry(text, dict(numbers), frozenset(held), vectors)
 
 

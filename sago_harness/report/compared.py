@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sago_harness.report.compared_apart import apart
 from sago_harness.report.compared_origins import dose, firmness, independence, schemes, variance, worst
 from sago_harness.report.compared_standing import leaderboard, measures, ranking, weighted
 from sago_harness.report.compared_tests import agreement, pairs, reversals, tau, unstable, where_reversed
@@ -26,12 +27,16 @@ def sections(found: Comparison) -> list[Table]:
     return [make(found) for make in TABLES.values()]
 
 
+#: Printed unasked only where they have rows: most studies have nothing of it.
+RARE = ("apart",)
+
 #: Name -> function that makes the table, in the order in which they are shown.
 TABLES: dict[str, Callable[[Comparison], Table]] = {
     "leaderboard": leaderboard,
     "weighted": weighted,
     "ranking": ranking,
     "measures": measures,
+    "apart": apart,
     "unstable": unstable,
     "pairs": pairs,
     "reversals": reversals,

@@ -176,7 +176,7 @@ def where_reversed(found: Comparison) -> Table:
     for name in _scores_first(found):
         table = found.reversals[name]
         seen = np.argwhere(table.observed | table.confirmed)
-        keys = [float(table.pvalue[c, k]) for c, k in seen]
+        keys = table.pvalue[seen[:, 0], seen[:, 1]]
         order = np.argsort(keys, kind="stable")[:MOST_REVERSALS]
         if len(seen) > len(order):
             notes.append(f"{table.quantity}: {len(seen) - len(order):,} more are seen in the values alone")

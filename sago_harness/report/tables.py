@@ -9,13 +9,15 @@ from __future__ import annotations
 import csv
 import html
 import io
+import json
 import math
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sago_harness.jsonsafe import dumps, json_safe
+from sago_harness.jsonsafe import clean_text, dumps, json_safe
 from sago_harness.report.changes import escape_line
 
 Cell = str | int | float | bool | tuple[float, float] | None
@@ -24,6 +26,11 @@ Cell = str | int | float | bool | tuple[float, float] | None
 KINDS = ("text", "count", "number", "signed", "p", "share", "yes", "interval", "ranks")
 
 _PAIRS = ("interval", "ranks")
+
+#: Rows that are turned into JSON together.
+_AT_ONCE = 200
+
+_STRICT: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +84,7 @@ class Table:
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as JSON objects, unrounded; missing is null."""
-        keys = [column.key for column in self.columns]
-        return [json_safe(dict(zip(keys, row, strict=True))) for row in self.rows]
+        return _records(self, 0, len(self.rows))
 
     def _repr_html_(self) -> str:
         return as_html(self)
@@ -137,6 +143,11 @@ def _bounds(cell: tuple[float, float], column: Column) -> str:
     return f"[{shown(low, number)}, {shown(high, number)}]"
 
 
+def _line(text: str) -> str:
+    """Return a text in one line in which every character can be seen; most texts are so already."""
+    return text if text.isascii() and text.isprintable() else escape_line(text)
+
+
 def _short(number: str) -> str:
     return number.replace("0.", ".", 1) if number.removeprefix("-").startswith("0.") else number
 
@@ -153,9 +164,7 @@ def as_text(table: Table) -> str:
     """
     lines = [escape_line(table.title)]
     rows = [[column.heading for column in table.columns]]
-    rows += [
-        [escape_line(shown(c, k)) for c, k in zip(row, table.columns, strict=True)] for row in table.rows
-    ]
+    rows += [[_line(shown(c, k)) for c, k in zip(row, table.columns, strict=True)] for row in table.rows]
     widths = [max(_width(row[i]) for row in rows) for i in range(len(table.columns))]
     for row in rows:
         cells = [
@@ -170,6 +179,8 @@ def as_text(table: Table) -> str:
 
 def _width(text: str) -> int:
     """Return the columns that a text takes: Chinese characters take two."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
     )
@@ -183,6 +194,8 @@ def _padded(text: str, width: int, *, left: bool) -> str:
 _MARKDOWN = str.maketrans(
     {c: f"\\{c}" for c in "\\`*_{}[]()#+!|~$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 )
+
+_SPECIAL = re.compile(r"[\\`*\[\]<>&|~$#!{}]")
 
 
 def as_markdown(table: Table) -> str:
@@ -208,8 +221,8 @@ def as_markdown(table: Table) -> str:
 
 def _plain_md(text: str) -> str:
     # What is safe as it is keeps its looks: most cells are numbers and names.
-    text = escape_line(text)
-    special = any(c in text for c in "\\`*[]<>&|~$#!{}") or text.startswith(("_", "+ ", "- "))
+    text = _line(text)
+    special = _SPECIAL.search(text) or text.startswith(("_", "+ ", "- "))
     return text.translate(_MARKDOWN) if special else text
 
 
@@ -217,11 +230,11 @@ def _md_row(cells: Any) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-_LATEX = {
+_LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-}  # fmt: skip
+})  # fmt: skip
 
 
 def as_latex(table: Table) -> str:
@@ -251,7 +264,7 @@ def as_latex(table: Table) -> str:
 
 
 def _tex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in escape_line(text))
+    return _line(text).translate(_LATEX)
 
 
 def as_csv(table: Table) -> str:
@@ -307,8 +320,7 @@ def as_html(table: Table) -> str:
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td>{html.escape(escape_line(shown(c, k)))}</td>"
-            for c, k in zip(row, table.columns, strict=True)
+            f"<td>{html.escape(_line(shown(c, k)))}</td>" for c, k in zip(row, table.columns, strict=True)
         )
         + "</tr>"
         for row in table.rows
@@ -320,8 +332,43 @@ def as_html(table: Table) -> str:
 
 def as_json(tables: Sequence[Table], about: Mapping[str, Any]) -> str:
     """Return all tables with full precision, and what they depend on, as strict JSON."""
-    made = {t.name: {"title": t.title, "rows": t.records(), "notes": list(t.notes)} for t in tables}
-    return dumps({"about": json_safe(dict(about)), "tables": made})
+    named = {dumps(table.name): table for table in tables}
+    made = ",".join(f"{name}:{_as_object(table)}" for name, table in named.items())
+    return f'{{"about":{dumps(dict(about))},"tables":{{{made}}}}}'
+
+
+def _as_object(table: Table) -> str:
+    # As objects all rows of a large table together take many times the space of the text.
+    rows = [_some_rows(table, start) for start in range(0, len(table.rows), _AT_ONCE)]
+    return f'{{"title":{dumps(table.title)},"rows":[{",".join(rows)}],"notes":{dumps(list(table.notes))}}}'
+
+
+def _some_rows(table: Table, start: int) -> str:
+    """Return some rows in JSON, first as they are: most have nothing that JSON has not."""
+    keys = [clean_text(column.key) for column in table.columns]
+    plain = [dict(zip(keys, row, strict=True)) for row in table.rows[start : start + _AT_ONCE]]
+    try:
+        text = json.dumps(plain, **_STRICT)
+        text.encode()
+    except (ValueError, TypeError):
+        text = json.dumps(_records(table, start, start + _AT_ONCE), **_STRICT)
+    return text[1:-1]
+
+
+def _records(table: Table, start: int, stop: int) -> list[dict[str, Any]]:
+    keys = [clean_text(column.key) for column in table.columns]
+    return [dict(zip(keys, map(_strict, row), strict=True)) for row in table.rows[start:stop]]
+
+
+def _strict(cell: Cell) -> Any:
+    """Return a cell as JSON has it: what :func:`json_safe` does, quick for what most cells are."""
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
+    if isinstance(cell, str):
+        return cell if cell.isascii() else clean_text(cell)
+    if isinstance(cell, tuple):
+        return [_strict(bound) for bound in cell]
+    return cell if cell is None or isinstance(cell, int) else json_safe(cell)
 
 
 #: Ending -> how one table is written.

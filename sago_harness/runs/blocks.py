@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +61,12 @@ def task_table(
         role: {key.id: place for place, key in enumerate(keys)}
         for role, keys in ((VARIANT, variants), (CONTROL, controls), (REPEAT, repeats))
     }
+    where: _Where | None = None
     for m, run in enumerate(runs):
-        into.fill(m, columns[0], at_document, at_key, run)
+        one = columns[0]
+        if where is None or not where.fits(one):
+            where = _Where.of(one, at_document, at_key, run)
+        into.fill(m, one, where)
         del columns[0]
     return TaskTable(
         task,
@@ -87,6 +92,55 @@ def task_table(
     )
 
 
+@dataclass(frozen=True)
+class _Where:
+    """Where the rows of a file go: worked out once for files of the same prompts in the same order.
+
+    ``role`` -> rows, the places of their documents, those of their variants, and those in a flat block.
+    """
+
+    columns: Columns
+    canonical: tuple[Codes, Codes]
+    document: Codes
+    roles: Mapping[int, tuple[Codes, Codes, Codes, Codes]]
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        at_document: Mapping[str, int],
+        at_key: Mapping[int, Mapping[str, int]],
+        run: RunFile,
+    ) -> _Where:
+        document = np.array([at_document[name] for name in columns.documents], dtype=np.intp)
+        document = document[columns.document]
+        canonical = np.flatnonzero(columns.role == CANONICAL)
+        _check_once(document[canonical], canonical, columns, run)
+        roles = {}
+        for role, place in at_key.items():
+            rows = np.flatnonzero(columns.role == role)
+            key = np.array([place.get(key.id, 0) for key in columns.keys], dtype=np.intp)[columns.variant]
+            flat = document[rows] * len(place) + key[rows]
+            _check_once(flat, rows, columns, run)
+            roles[role] = rows, document[rows], key[rows], flat
+        # Its numbers are not kept.
+        return cls(replace(columns, numbers={}), (canonical, document[canonical]), document, roles)
+
+    def fits(self, columns: Columns) -> bool:
+        """Say whether another file has the same prompts in the same order."""
+        return _same_prompts(self.columns, columns)
+
+
+def _same_prompts(one: Columns, other: Columns) -> bool:
+    return (
+        one.documents == other.documents
+        and one.keys == other.keys
+        and np.array_equal(one.document, other.document)
+        and np.array_equal(one.variant, other.variant)
+        and np.array_equal(one.role, other.role)
+    )
+
+
 class _Blocks:
     """The arrays of a table while they are filled, model by model."""
 
@@ -105,42 +159,30 @@ class _Blocks:
         self.controls = block(measures, controls)
         self.repeats = block(measures, repeats)
         self.raw = block(RAW, variants)
-        self.first = block(FIRST, variants)
-        self.first_controls = block(FIRST, controls)
+        first = [name for name in FIRST if name in measures]
+        self.first = block(first, variants)
+        self.first_controls = block(first, controls)
         self.correct: Doubles = np.full((*shape, variants + 1), np.nan)
         self.responses: npt.NDArray[np.object_] = np.full(shape, None, dtype=object)
         self.tokens: Doubles = np.full(shape, np.nan)
         self.flags = {name: np.zeros(shape, dtype=bool) for name in HEALTH_FLAGS}
         self.reasons: dict[str, list[Counter[str]]] = {name: [] for name in (*measures, "x_mr")}
 
-    def fill(
-        self,
-        m: int,
-        columns: Columns,
-        at_document: Mapping[str, int],
-        at_key: Mapping[int, Mapping[str, int]],
-        run: RunFile,
-    ) -> None:
+    def fill(self, m: int, columns: Columns, where: _Where) -> None:
         """Write one model's numbers to their places."""
-        document = np.array([at_document[name] for name in columns.documents], dtype=np.intp)
-        document = document[columns.document]
         numbers = columns.numbers
         for role, groups in (
             (VARIANT, [("", self.distances), ("raw_", self.raw), ("first_", self.first)]),
             (CONTROL, [("", self.controls), ("first_", self.first_controls)]),
             (REPEAT, [("", self.repeats)]),
         ):
-            rows = np.flatnonzero(columns.role == role)
-            place = at_key[role]
-            key = np.array([place.get(key.id, 0) for key in columns.keys], dtype=np.intp)[columns.variant]
-            flat = document[rows] * len(place) + key[rows]
-            _check_once(flat, rows, columns, run)
+            rows, document, key, flat = where.roles[role]
             for prefix, blocks in groups:
                 for name, block in blocks.items():
                     block[m].reshape(-1)[flat] = numbers[prefix + name][rows]
             if role == VARIANT:
-                self._variants(m, columns, rows, document[rows], key[rows])
-        self._canonical(m, columns, document, run)
+                self._variants(m, columns, rows, document, key)
+        self._canonical(m, columns, where)
 
     def _variants(self, m: int, columns: Columns, rows: Codes, document: Codes, key: Codes) -> None:
         """Answers of the variants, and why they are unscored."""
@@ -148,21 +190,24 @@ class _Blocks:
         # A variant that did not reach the model says nothing about it.
         self.correct[m][document, key + 1] = np.where(sent, columns.numbers["correct"][rows], np.nan)
         self.distances["flip"][m][document, key] = np.where(sent, columns.numbers["flip"][rows], np.nan)
+        reason = columns.reason[rows]
         for name, counters in self.reasons.items():
             parts = ("x_mr", "x_mr_floor") if name == "x_mr" else (name,)
-            missing = np.any([~np.isfinite(columns.numbers[part][rows]) for part in parts], axis=0)
-            counts = np.bincount(columns.reason[rows][missing], minlength=len(columns.reasons))
             counter: Counter[str] = Counter()
+            missing = ~np.isfinite(columns.numbers[parts[0]][rows])
+            for part in parts[1:]:
+                missing |= ~np.isfinite(columns.numbers[part][rows])
+            counts = np.bincount(reason[missing], minlength=len(columns.reasons))
             for place in np.flatnonzero(counts):
                 counter[columns.reasons[place].get(name) or "unknown"] += int(counts[place])
             counters.append(counter)
 
-    def _canonical(self, m: int, columns: Columns, document: Codes, run: RunFile) -> None:
-        rows = np.flatnonzero(columns.role == CANONICAL)
-        _check_once(document[rows], rows, columns, run)
-        self.correct[m][document[rows], 0] = columns.numbers["correct"][rows]
+    def _canonical(self, m: int, columns: Columns, where: _Where) -> None:
+        rows, of = where.canonical
+        self.correct[m][of, 0] = columns.numbers["correct"][rows]
         # What was never sent, or does not count, is no stock answer either.
         sent = rows[~columns.unsent[rows]]
+        document = where.document
         self.responses[m][document[sent]] = columns.responses[sent]
         self.tokens[m][document[sent]] = columns.numbers["tokens"][sent]
         for row, flags in columns.flags.items():
@@ -186,7 +231,12 @@ def _merged(columns: Sequence[Columns], role: int) -> tuple[VariantKey, ...]:
     """Return the keys of all models in the recipe's order, as far as any document shows it."""
     order: list[VariantKey] = []
     known: set[str] = set()
+    before: Columns | None = None
     for one in columns:
+        same = before is not None and _same_prompts(one, before)
+        before = one
+        if same:
+            continue
         own = _ordered(one, role)
         if known.issuperset(key.id for key in own):
             continue

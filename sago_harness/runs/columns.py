@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sago_harness.axes import MEASURES
 from sago_harness.errors import SagoError
+from sago_harness.runs.arrow import codes, doubles, places
 from sago_harness.runs.find import RunFile
 from sago_harness.scores.table import read_filters, read_parquet
 from sago_harness.scores.versions import migrated
@@ -28,7 +29,7 @@ ROLES: tuple[str, ...] = ("canonical", "variant", "control", "repeat")
 CANONICAL, VARIANT, CONTROL, REPEAT = range(4)
 
 RAW: tuple[str, ...] = ("x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "mirroring")
-FIRST: tuple[str, ...] = ("x_prob", "x_ent")
+FIRST: tuple[str, ...] = ("x_bleu", "x_bert", "x_sem", "x_prob", "x_ent")
 BESIDE: tuple[str, ...] = ("x_mr", "x_mr_floor", "flip")
 
 #: Text columns of few distinct values, read as codes.
@@ -122,17 +123,15 @@ def _sampled(run: RunFile, damaged: list[str] | None) -> list[dict[str, Any]]:
 
 def _of_parquet(path: Path) -> Columns:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        metadata = pq.read_metadata(path, memory_map=True)
-        names = set(metadata.schema.to_arrow_schema().names)
-        if not {"document", "reasons", "record", "role"} <= names:
-            raise SagoError(f"{path} holds no records of sago-harness")
-        if "raw" in names:
-            return _of_rows(read_parquet(path))
-        coded_names = [name for name in _CODED if name in names]
-        with pq.ParquetFile(path, metadata=metadata, read_dictionary=coded_names, memory_map=True) as file:
+        file = _opened(path)
+        names = set(file.schema_arrow.names)
+        with file:
+            if not {"document", "reasons", "record", "role"} <= names:
+                raise SagoError(f"{path} holds no records of sago-harness")
+            if "raw" in names:
+                return _of_rows(read_parquet(path))
             wanted = [name for name in (*_CODED, *_number_columns().values(), *_PLAIN) if name in names]
             table = file.read(columns=wanted, use_threads=False)
     except (OSError, pa.ArrowException) as error:
@@ -141,24 +140,23 @@ def _of_parquet(path: Path) -> Columns:
         raise SagoError(f"{path} holds no records of sago-harness")
     for version in table.column("record").unique().to_pylist():
         migrated({"record": version}, path)
-    coded = {name: _coded(table.column(name)) for name in coded_names}
+    coded = {name: _coded(table.column(name)) for name in _CODED if name in names and name not in _OF_KEYS}
     size = table.num_rows
 
     def number(column: str) -> Doubles:
         if column not in names:
             return np.full(size, np.nan)
-        values: Doubles = np.asarray(table.column(column).to_numpy(), dtype=np.float64)
-        return values
+        return doubles(table.column(column))
 
     role = _roles(*coded["role"])
     canonical = np.flatnonzero(role == CANONICAL)
-    few = table.select(["response_hash", "flags"]).take(pa.array(canonical))
+    few = table.select(["response_hash", "flags"]).take(places(canonical))
     responses = np.full(size, None, dtype=object)
     responses[canonical] = few.column("response_hash").to_pylist()
     strength = number("strength")
     variant, ids = coded["variant"]
     first = _first(variant, len(ids))
-    said = {name: [_text(coded[name], row) for row in first] for name in ("family", "operator", "position")}
+    said = {name: table.column(name).take(places(first)).to_pylist() for name in _OF_KEYS}
     keys = tuple(
         VariantKey(
             id,
@@ -190,6 +188,9 @@ def _of_parquet(path: Path) -> Columns:
     )
 
 
+#: Of a variant, whatever the document.
+_OF_KEYS = ("family", "operator", "position")
+
 #: Read as they are.
 _PLAIN = ("record", "strength", "response_hash", "flags")
 
@@ -201,18 +202,33 @@ def _number_columns() -> dict[str, str]:
     return {**plain, **{name: name for name in spread}, "tokens": "tokens_response"}
 
 
+def _opened(path: Path) -> Any:
+    """Open a file so that its text columns are read as codes."""
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path, read_dictionary=list(_CODED), memory_map=True)
+    except KeyError:
+        # Older records lack some of the columns.
+        with pq.ParquetFile(path, memory_map=True) as file:
+            names = set(file.schema_arrow.names)
+        coded = [name for name in _CODED if name in names]
+        return pq.ParquetFile(path, read_dictionary=coded, memory_map=True)
+
+
 def _coded(column: Any) -> tuple[Codes, list[str]]:
     """Return codes, -1 for null, and the distinct values in order of appearance."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0)
-    codes: Codes = pc.fill_null(whole.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
-    return codes, whole.dictionary.to_pylist()
+    if column.num_chunks == 1:
+        whole = column.chunk(0)
+    else:
+        whole = column.unify_dictionaries().combine_chunks()
+        if isinstance(whole, pa.ChunkedArray):
+            whole = whole.chunk(0)
+    return codes(whole.indices), whole.dictionary.to_pylist()
 
 
 def _roles(codes: Codes, names: Sequence[str]) -> Codes:
@@ -235,11 +251,6 @@ def _first(codes: Codes, count: int) -> Codes:
     present, rows = np.unique(codes, return_index=True)
     first[present[present >= 0]] = rows[present >= 0]
     return first
-
-
-def _text(coded: tuple[Codes, list[str]], row: int) -> str | None:
-    codes, names = coded
-    return names[codes[row]] if codes[row] >= 0 else None
 
 
 def _reasons(codes: Codes, texts: Sequence[str]) -> tuple[tuple[Mapping[str, str], ...], Codes]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sago_harness.errors import SagoError
@@ -34,6 +34,15 @@ FIELDS: dict[str, str] = {
     "dtype": "precision of the model",
 }
 
+#: What follows from another seed: other variants, chance controls, and documents with their gold answers.
+_FOLLOWS = ("pack", "seed", "variants", "prompts", "scoring")
+
+#: What must be equal over seeds: as many documents, though not the same ones.
+ACROSS: dict[str, str] = {
+    **{field: name for field, name in FIELDS.items() if field not in _FOLLOWS},
+    "documents": "number of documents",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -56,10 +65,11 @@ class Mismatch:
     usual: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.task}: {FIELDS[self.field]}: {self.reference} has {self.usual}, "
-            f"{self.model} has {self.value}"
-        )
+        differ = f"{self.reference} has {self.usual}, {self.model} has {self.value}"
+        return f"{self.task}: {_NAMES[self.field]}: {differ}"
+
+
+_NAMES = {**FIELDS, **ACROSS}
 
 
 def check(
@@ -94,27 +104,68 @@ def check(
     found: dict[tuple[str, str], list[Mismatch]] = {}
     for of_task in tasks.values():
         for one in mismatches(of_task):
-            if not allow_mixed:
-                raise SagoError(
-                    f"only like is compared with like, and these differ: {one} "
-                    "(--allow-mixed reads them and marks them)"
-                )
             found.setdefault((one.task, one.model), []).append(one)
-    notes = [
+    return frozenset(found), _told(found, allow_mixed)
+
+
+def check_pack(
+    seed: int, runs: Sequence[RunFile], ranked: Sequence[RunFile], *, allow_mixed: bool = False
+) -> tuple[str, ...]:
+    """Refuse runs of another seed that differ in more than what follows from it, or say so.
+
+    Parameters
+    ----------
+    seed : int
+    runs : sequence of RunFile
+        Of this seed.
+    ranked : sequence of RunFile
+        Of the seed that ranks.
+    allow_mixed : bool
+        Say so in place of refusing.
+
+    Returns
+    -------
+    tuple of str
+        One line for each model and task that differs.
+
+    Raises
+    ------
+    SagoError
+        As :func:`check` does.
+    """
+    named = [replace(run, model=f"{run.model} with pack seed {seed}") for run in runs]
+    notes = check(named, allow_mixed=allow_mixed)[1]
+    of_task = {run.task: run for run in reversed(ranked)}
+    of_model = {(run.task, run.model): run for run in ranked}
+    found: dict[tuple[str, str], list[Mismatch]] = {}
+    for run, one in zip(runs, named, strict=True):
+        reference = of_model.get((run.task, run.model), of_task[run.task])
+        found[one.task, one.model] = mismatches([reference, one], ACROSS)
+    return (*notes, *_told({key: differing for key, differing in found.items() if differing}, allow_mixed))
+
+
+def _told(found: Mapping[tuple[str, str], Sequence[Mismatch]], allow_mixed: bool) -> tuple[str, ...]:
+    """Return a line for each model that differs, or refuse the first one."""
+    for differing in found.values():
+        if not allow_mixed:
+            raise SagoError(
+                f"only like is compared with like, and these differ: {differing[0]} "
+                "(--allow-mixed reads them and marks them)"
+            )
+    return tuple(
         f"{task}: {model} is marked as mixed: "
-        + "; ".join(f"{FIELDS[one.field]} {one.value}, not {one.usual}" for one in differing)
+        + "; ".join(f"{_NAMES[one.field]} {one.value}, not {one.usual}" for one in differing)
         for (task, model), differing in found.items()
-    ]
-    return frozenset(found), tuple(notes)
+    )
 
 
-def mismatches(runs: Sequence[RunFile]) -> list[Mismatch]:
+def mismatches(runs: Sequence[RunFile], fields: Iterable[str] = tuple(FIELDS)) -> list[Mismatch]:
     """Return where runs of one task differ from the most common value, field by field.
 
     Of values that are equally common, the one of the first run counts.
     """
     found = []
-    for field in FIELDS:
+    for field in fields:
         stated = [(run, _value(run.signature, field)) for run in runs]
         known = [(run, value) for run, value in stated if value]
         counts = Counter(value for _, value in known)

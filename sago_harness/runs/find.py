@@ -86,7 +86,7 @@ class _Moment:
 
 
 def find_runs(paths: Sequence[str | Path], *, every: bool = False) -> list[RunFile]:
-    """Return the newest records of each model, task and filter.
+    """Return the newest records of each model, task and filter, and of each seed of the variants.
 
     Folders are searched with their sub-folders, those of unfinished runs left out. Parquet is
     preferred over samples of the same time. A model goes by the ``model_name`` of its results
@@ -103,7 +103,7 @@ def find_runs(paths: Sequence[str | Path], *, every: bool = False) -> list[RunFi
     Returns
     -------
     list of RunFile
-        Sorted by task and model.
+        Sorted by task, model and time.
 
     Raises
     ------
@@ -119,8 +119,24 @@ def find_runs(paths: Sequence[str | Path], *, every: bool = False) -> list[RunFi
     for run in runs:
         # A folder may be named twice, or inside another.
         of.setdefault((run.model, run.task), {})[run.path.resolve()] = run
-    newest = [_newest(list(these.values())) for these in of.values()]
-    return sorted(newest, key=lambda run: (run.task, run.model))
+    newest = [_newest(these) for all_seeds in of.values() for these in _by_seed(list(all_seeds.values()))]
+    return sorted(newest, key=lambda run: (run.task, run.model, run.time))
+
+
+def seed_of(run: RunFile) -> int | None:
+    """Return the seed that the variants were made with; None where it is not stated."""
+    try:
+        return int(run.signature["seed"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _by_seed(runs: Sequence[RunFile]) -> list[list[RunFile]]:
+    """Part one model's runs on one task by their seed, where each of them states it."""
+    found: dict[int | None, list[RunFile]] = {}
+    for run in runs:
+        found.setdefault(seed_of(run), []).append(run)
+    return [list(runs)] if None in found else list(found.values())
 
 
 def _newest(runs: Sequence[RunFile]) -> RunFile:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 
 from sago_harness.errors import SagoError, unknown
 from sago_harness.runs.blocks import task_table
 from sago_harness.runs.columns import read_columns
-from sago_harness.runs.comparable import check
+from sago_harness.runs.comparable import check, check_pack
 from sago_harness.runs.find import RunFile
+from sago_harness.runs.packs import by_pack
 from sago_harness.scores.table import read_filters
 from sago_harness.stats.table import ScoreTable, TaskTable
 
@@ -43,6 +45,8 @@ def read_table(
     Returns
     -------
     ScoreTable
+        Of one seed of the variants (:func:`sago_harness.runs.packs.by_pack`); other seeds of the same
+        models and tasks are in its ``packs``.
 
     Raises
     ------
@@ -51,12 +55,21 @@ def read_table(
         that cannot be read are refused, by file and line, when their data set is loaded.
     """
     chosen = _chosen(runs, models, tasks)
-    marked, notes = check(chosen, allow_mixed=allow_mixed)
-    notes = (*_older(chosen), *notes)
+    ranked, others, found = by_pack(chosen)
+    marked, mixed = check(ranked, allow_mixed=allow_mixed)
+    notes = [*_older(chosen), *found, *mixed]
+    for seed, these in others.items():
+        notes += check_pack(seed, these, ranked, allow_mixed=allow_mixed)
     if skip_damaged:
-        notes = (*notes, *(note for run in chosen for note in _damage(run)))
+        notes += [note for run in chosen for note in _damage(run)]
+    packs = {seed: _table(these, frozenset(), skip_damaged) for seed, these in others.items()}
+    return replace(_table(ranked, marked, skip_damaged), notes=tuple(notes), packs=packs)
+
+
+def _table(runs: Sequence[RunFile], marked: Set[tuple[str, str]], skip_damaged: bool) -> ScoreTable:
+    """Return the table of runs of one seed; the models of ``marked`` (task, model) are mixed."""
     of_task: dict[str, list[RunFile]] = {}
-    for run in sorted(chosen, key=lambda run: run.model):
+    for run in sorted(runs, key=lambda run: run.model):
         of_task.setdefault(run.task, []).append(run)
     for task, these in of_task.items():
         for one, other in itertools.pairwise(these):
@@ -71,8 +84,8 @@ def read_table(
         columns = [read_columns(run, [] if skip_damaged else None) for run in these]
         return task_table(task, these, columns, [(task, run.model) in marked for run in these])
 
-    names = sorted({run.model for run in chosen})
-    return ScoreTable(tuple(sorted(of_task)), tuple(names), load, tuple(notes))
+    names = sorted({run.model for run in runs})
+    return ScoreTable(tuple(sorted(of_task)), tuple(names), load)
 
 
 def _chosen(

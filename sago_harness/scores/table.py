@@ -48,7 +48,7 @@ _NESTED = ("reasons", "signals", "families", "measures", "model", "rejects")
 #: Nested numbers that stand in columns of their own, ``<part>_<name>``: statistics read millions of them.
 _SPREAD: dict[str, tuple[str, ...]] = {
     "raw": ("x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "mirroring"),
-    "first": ("x_prob", "x_ent"),
+    "first": ("x_bleu", "x_bert", "x_sem", "x_prob", "x_ent", "characters"),
     "tokens": ("prompt", "response", "forced"),
 }
 

@@ -6,9 +6,7 @@ the variants of a data set is computed while they are in memory; what is kept of
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -16,8 +14,9 @@ import numpy as np
 
 from sago_harness.scores.composite import COMPOSITES
 from sago_harness.stats.agreement import AgreementResult, agreement
+from sago_harness.stats.apart import ApartResult, families_apart
 from sago_harness.stats.dose import DoseResult, dose_response
-from sago_harness.stats.firmness import FirmnessResult, Variation, firmness, variations
+from sago_harness.stats.firmness import FirmnessResult, Variation, firmness, pack_variation, variations
 from sago_harness.stats.grid import Grid
 from sago_harness.stats.independence import (
     IndependenceResult,
@@ -27,7 +26,7 @@ from sago_harness.stats.independence import (
 )
 from sago_harness.stats.instability import InstabilityResult, adjusted, instability
 from sago_harness.stats.intervals import IntervalResult, intervals
-from sago_harness.stats.overall import OverallTable, overall, overall_pairs, overall_ranks
+from sago_harness.stats.overall import OVERALL, OverallTable, overall, overall_pairs, overall_ranks
 from sago_harness.stats.pair_results import PairBlock
 from sago_harness.stats.pairs import pair_block, pair_places
 from sago_harness.stats.quantities import Quantity, mean_quantity
@@ -38,6 +37,7 @@ from sago_harness.stats.schemes import SchemeResult, scheme_names, scheme_scores
 from sago_harness.stats.scored import ScoredTask, score_task
 from sago_harness.stats.table import Doubles, ScoreTable, TaskTable
 from sago_harness.stats.variance import VarianceResult, variance_components
+from sago_harness.stats.workers import Clock, each, processors
 from sago_harness.stats.worst import Texts, WorstResult, with_texts, worst_cases
 
 #: The scheme of this project, and the name of what spans all data sets.
@@ -45,6 +45,9 @@ OWN = "sago"
 
 #: Resamples of what is told with an interval or a share alone: no p-value hangs on them.
 SHARES = 999
+
+#: Resamples of the intervals of variance components: as many as their coverage was found with.
+PERCENTILES = 399
 
 Interval = Mapping[str, IntervalResult]
 
@@ -77,6 +80,8 @@ class Comparison:
     firmness : list of FirmnessResult
     schemes : dict of str to SchemeResult
         The published schemes on the same records.
+    apart : list of ApartResult
+        Families beside the score, where there are any.
     signatures : dict of str to dict of str to mapping
         Data set -> model -> what identifies its numbers.
     sources : dict of str to dict of str to str
@@ -86,8 +91,9 @@ class Comparison:
     canonical : dict of (str, str, str) to str
         (data set, model, document) -> canonical response of the worst documents
         (:meth:`with_texts`).
-    seconds : dict of str to float
-        Time of each part.
+    seconds, processor : dict of str to float
+        Time of each part, by the clock and of its processor, added up over data sets: several of them
+        are worked on at once.
     """
 
     settings: Settings
@@ -107,12 +113,14 @@ class Comparison:
     worst: Sequence[WorstResult]
     firmness: Sequence[FirmnessResult]
     schemes: Mapping[str, SchemeResult]
+    apart: Sequence[ApartResult] = ()
     signatures: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     canonical: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    processor: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -173,6 +181,7 @@ def compare(
     *,
     worst: int = 5,
     progress: bool = False,
+    workers: int | None = None,
 ) -> Comparison:
     """Compare models over data sets.
 
@@ -185,6 +194,9 @@ def compare(
         Documents of each model and data set that are named as the worst ones.
     progress : bool
         Show a bar over data sets.
+    workers : int, optional
+        Data sets that are worked on at once, in threads; by default one for each processor, up to
+        four. The results are the same for any number.
 
     Returns
     -------
@@ -204,12 +216,23 @@ def compare(
         raise unknown("control model", settings.control, table.models)
     if settings.scheme not in scheme_names():
         raise unknown("scheme", settings.scheme, scheme_names())
-    clock = _Clock()
-    parts: list[_Part] = []
-    for task in _bar(table.tasks, progress):
+    clock = Clock()
+    workers = processors() if workers is None else workers
+
+    def part_of(task: str) -> _Part:
         with clock("reading"):
             loaded = table.load(task)
-        parts.append(_task(loaded, settings, worst, clock))
+        part = _task(loaded, settings, worst, clock)
+        del loaded
+        for seed, pack in table.packs.items():
+            if task in pack.tasks:
+                with clock("reading"):
+                    other = pack.load(task)
+                with clock("firmness"):
+                    _add_pack(part, seed, other)
+        return part
+
+    parts = list(_bar(each(part_of, table.tasks, workers), len(table.tasks), progress))
     with clock("schemes"):
         lean = ScoreTable.of([part.lean for part in parts])
         schemes = {name: scheme_scores(lean, name) for name in scheme_names() if name != OWN}
@@ -220,24 +243,21 @@ def compare(
     found: dict[str, Any] = {"intervals": {}, "ranks": {}, "pairs": {}}
     turned: dict[str, ReversalTable] = {}
     if all(_has_documents(one) for one in scored.values()):
-        for task, one in scored.items():
-            # A data set that the control model lacks has no pair with it.
-            if settings.control in ("", *one.models):
-                with clock("pairs"):
-                    found["pairs"][task] = pair_block(one, settings)
-            with clock("ranks"):
-                found["ranks"][task] = task_ranks(one, settings, _ranked_scores(one, settings))
-            with clock("intervals"):
-                found["intervals"][task] = _intervals(one.quantities, settings, task)
+        # What spans the data sets takes longest, and goes first.
+        names = [*([OVERALL] if whole else []), *scored]
+
+        def tested(name: str) -> _Tests:
+            if name == OVERALL and whole:
+                return _over_data_sets(whole, scored, settings, clock)
+            return _on_data_set(scored[name], settings, clock)
+
+        made = dict(zip(names, each(tested, names, workers), strict=True))
+        for name in [*scored, *([OVERALL] if whole else [])]:
+            block, found["ranks"][name], found["intervals"][name] = made[name]
+            if block is not None:
+                found["pairs"][name] = block
         if whole:
-            with clock("overall"):
-                found["pairs"]["overall"] = overall_pairs(whole, settings)
-                found["ranks"]["overall"] = overall_ranks(
-                    whole, settings, _ranked_scores(next(iter(scored.values())), settings)
-                )
-                found["intervals"]["overall"] = _intervals(whole.quantities, settings, "overall")
-            with clock("reversals"):
-                turned = _reversals(scored, found["pairs"], table.models, settings)
+            turned = _reversals(scored, found["pairs"], table.models, settings, workers, clock)
     with clock("agreement"):
         agreed = _agreement(scored, table.models, settings)
     with clock("firmness"):
@@ -262,11 +282,13 @@ def compare(
         worst=[one for part in parts for one in part.worst],
         firmness=firm,
         schemes=schemes,
+        apart=[one for part in parts for one in part.apart],
         signatures={part.scored.task: part.signatures for part in parts},
         sources={part.scored.task: part.sources for part in parts},
         reasons={key: value for part in parts for key, value in part.reasons.items()},
-        notes=table.notes,
+        notes=(*table.notes, *_pack_notes(parts)),
         seconds=dict(clock.seconds),
+        processor=dict(clock.processor),
     )
 
 
@@ -285,24 +307,30 @@ class _Part:
     signatures: dict[str, Mapping[str, Any]]
     sources: dict[str, str]
     reasons: dict[tuple[str, str], dict[str, dict[str, int]]]
+    apart: list[ApartResult] = field(default_factory=list)
+    #: Seeds of the variants with which the documents are others, too.
+    redrawn: list[int] = field(default_factory=list)
 
 
-def _task(table: TaskTable, settings: Settings, worst: int, clock: _Clock) -> _Part:
+def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Part:
     few = replace(settings, resamples=min(settings.resamples, SHARES))
+    fewer = replace(settings, resamples=min(settings.resamples, PERCENTILES))
     with clock("scores"):
         scored = score_task(table)
     with clock("unstable"):
         unstable = list(instability(scored, settings, table))
     with clock("independence"):
-        independent = list(axis_independence(table, few, kinds=("axis",)))
+        independent = list(axis_independence(table, few, kinds=("axis",), reduced=scored.reduced))
     with clock("variance"):
-        components = list(variance_components(table, few).values())
+        components = list(variance_components(table, fewer).values())
     with clock("dose"):
         dose = list(dose_response(table, settings))
     with clock("worst"):
-        cases = list(worst_cases(table, score=_shown_score(scored), k=worst))
+        cases = list(worst_cases(table, score=_shown_score(scored), k=worst, scored=scored))
     with clock("firmness"):
         firm = list(variations(table, scored, settings.seed))
+    with clock("apart"):
+        apart = list(families_apart(table, few))
     reasons = {
         (table.task, model): {
             measure: dict(counts[m]) for measure, counts in table.reasons.items() if counts[m]
@@ -321,7 +349,25 @@ def _task(table: TaskTable, settings: Settings, worst: int, clock: _Clock) -> _P
         dict(zip(table.models, table.signatures, strict=False)),
         dict(zip(table.models, table.sources, strict=False)),
         reasons,
+        apart,
     )
+
+
+def _add_pack(part: _Part, seed: int, table: TaskTable) -> None:
+    """Add what variants of another seed give, and what its numbers depend on."""
+    part.firm.append(pack_variation(seed, table, part.scored.models))
+    named = [f"{model} with pack seed {seed}" for model in table.models]
+    part.signatures.update(zip(named, table.signatures, strict=False))
+    part.sources.update(zip(named, table.sources, strict=False))
+    if set(table.documents) != set(part.scored.documents):
+        part.redrawn.append(seed)
+
+
+def _pack_notes(parts: Sequence[_Part]) -> Iterator[str]:
+    """Yield where another seed drew other documents: then its ranking differs by them, too."""
+    for seed in sorted({seed for part in parts for seed in part.redrawn}):
+        tasks = ", ".join(part.scored.task for part in parts if seed in part.redrawn)
+        yield f"pack seed {seed}: not the same documents on {tasks}"
 
 
 def _shown_score(scored: ScoredTask) -> str:
@@ -381,6 +427,32 @@ def _ranked_scores(scored: ScoredTask, settings: Settings) -> tuple[str, ...]:
     return tuple(COMPOSITES) if settings.scheme == OWN else tuple(scored.quantities)
 
 
+#: Pairs, if the data set has any to compare, ranks and intervals of one data set, or over all.
+_Tests = tuple[PairBlock | None, Mapping[str, RankTable], Interval]
+
+
+def _on_data_set(one: ScoredTask, settings: Settings, clock: Clock) -> _Tests:
+    block = None
+    # A data set that the control model lacks has no pair with it.
+    if settings.control in ("", *one.models):
+        with clock("pairs"):
+            block = pair_block(one, settings)
+    with clock("ranks"):
+        ranks = task_ranks(one, settings, _ranked_scores(one, settings))
+    with clock("intervals"):
+        return block, ranks, _intervals(one.quantities, settings, one.task)
+
+
+def _over_data_sets(
+    whole: OverallTable, scored: Mapping[str, ScoredTask], settings: Settings, clock: Clock
+) -> _Tests:
+    names = _ranked_scores(next(iter(scored.values())), settings)
+    with clock("overall"):
+        block = overall_pairs(whole, settings)
+        ranks = overall_ranks(whole, settings, names)
+        return block, ranks, _intervals(whole.quantities, settings, OVERALL)
+
+
 def _intervals(
     quantities: Mapping[str, Quantity], settings: Settings, task: str
 ) -> dict[str, IntervalResult]:
@@ -397,23 +469,28 @@ def _reversals(
     pairs: Mapping[str, PairBlock],
     models: tuple[str, ...],
     settings: Settings,
+    workers: int,
+    clock: Clock,
 ) -> dict[str, ReversalTable]:
     """Look for reversals in every score; pairs of models the same on all data sets."""
     first, second = pair_places(models, settings.control)
     if not len(first):
         return {}
+    tasks = tuple(scored)
     names = dict.fromkeys(name for one in scored.values() for name in one.quantities)
-    shape = (len(scored), len(first))
+    shape = (len(tasks), len(first))
     place = {model: i for i, model in enumerate(models)}
     index = np.full((len(models), len(models)), -1)
     index[first, second] = np.arange(len(first))
     blocks: dict[str, dict[str, Doubles]] = {
         name: {key: np.full(shape, np.nan) for key in _BLOCKS} for name in names
     }
-    for q, (task, one) in enumerate(scored.items()):
-        block = pairs.get(task)
+
+    def enter(q: int) -> None:
+        task = tasks[q]
+        one, block = scored[task], pairs.get(task)
         if block is None:
-            continue
+            return
         own = np.array([place[model] for model in one.models], dtype=np.intp)
         columns = index[own[block.first], own[block.second]]
         kept = columns >= 0
@@ -424,15 +501,16 @@ def _reversals(
             given = (c.p_plus, c.p_minus, c.difference, c.stderr, ahead, behind)
             for key, values in zip(_BLOCKS, given, strict=True):
                 blocks[name][key][q, columns[kept]] = values[kept]
-    found = {}
-    for name, block_of in blocks.items():
+
+    def turned(name: str) -> ReversalTable:
+        block_of = blocks[name]
         kind = next(one.quantities[name] for one in scored.values() if name in one.quantities)
-        found[name] = reversals(
+        return reversals(
             block_of["p_plus"],
             block_of["p_minus"],
             block_of["difference"],
             block_of["stderr"],
-            tasks=tuple(scored),
+            tasks=tasks,
             models=models,
             pairs=(first, second),
             quantity=name,
@@ -443,7 +521,9 @@ def _reversals(
             probability=name in COMPOSITES or kind.kind == "scheme",
             settings=settings,
         )
-    return found
+
+    list(each(clock.timed("reversals", enter), range(len(tasks)), workers))
+    return dict(zip(names, each(clock.timed("reversals", turned), list(names), workers), strict=True))
 
 
 _BLOCKS = ("p_plus", "p_minus", "difference", "stderr", "ahead", "behind")
@@ -494,27 +574,13 @@ def _schemes_agree(
     return found
 
 
-class _Clock:
-    """Adds up the seconds of each part."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, part: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
-
-
-def _bar(tasks: Sequence[str], shown: bool) -> Iterable[str]:
+def _bar(parts: Iterable[_Part], count: int, shown: bool) -> Iterable[_Part]:
     if not shown:
-        return tasks
+        return parts
     from tqdm import tqdm
 
-    return tqdm(tasks, desc="comparing", unit="data set")
+    bar: Iterable[_Part] = tqdm(parts, total=count, desc="comparing", unit="data set")
+    return bar
 
 
 def _version() -> str:

@@ -234,12 +234,15 @@ def _interval(values: Doubles, level: float) -> tuple[Doubles, Doubles, Doubles,
     """Return mean, t interval and number of documents; ``values`` of shape (M, D, S)."""
     from scipy import special
 
-    mean, count = _means(values, axis=1)
+    by_document = values.transpose(1, 0, 2)
+    # Whole rows are added up, not a few numbers at a time.
+    values = np.ascontiguousarray(by_document) if values.shape[2] > 1 else by_document
+    mean, count = _means(values, axis=0)
     known = np.isfinite(values)
-    centred = np.where(known, values - mean[:, None, :], 0.0)
+    centred = np.where(known, values - mean, 0.0)
     enough = count >= 2
     freedom = np.where(enough, count - 1.0, 1.0)
-    error = np.sqrt(np.square(centred).sum(axis=1) / (freedom * np.maximum(count, 1)))
+    error = np.sqrt(np.square(centred).sum(axis=0) / (freedom * np.maximum(count, 1)))
     reach = np.where(enough, special.stdtrit(freedom, 1.0 - level / 2.0) * error, np.nan)
     return mean, mean - reach, mean + reach, count
 
@@ -249,15 +252,13 @@ def _spearman_within(at: Doubles) -> tuple[Doubles, npt.NDArray[np.intp]]:
 
     Documents with fewer than two strengths scored are NaN; those that do not vary are 0.
     """
-    from scipy import stats
-
     models, documents, steps = at.shape
     found = np.full((models, documents), np.nan)
     known = np.isfinite(at)
     count = known.sum(axis=2)
     if steps < 2:
         return found, np.zeros(models, dtype=np.intp)
-    ranks = stats.rankdata(np.where(known, at, np.inf), axis=2)
+    ranks = _mean_ranks(np.where(known, at, np.inf))
     doses = np.cumsum(known, axis=2).astype(np.float64)
     centre = (count + 1.0)[:, :, None] / 2.0
     x = np.where(known, doses - centre, 0.0)
@@ -266,3 +267,19 @@ def _spearman_within(at: Doubles) -> tuple[Doubles, npt.NDArray[np.intp]]:
     values = np.divide((x * y).sum(axis=2), scale, out=np.zeros(scale.shape), where=scale > 0.0)
     enough = count >= 2
     return np.where(enough, values, np.nan), enough.sum(axis=1)
+
+
+def _mean_ranks(values: Doubles) -> Doubles:
+    """Return ranks along the last axis, mean ranks for ties: strengths are few, documents many.
+
+    A value's rank is 1 + values below it + half the others equal to it.
+    """
+    columns = np.ascontiguousarray(np.moveaxis(values, 2, 0))
+    twice = np.zeros(columns.shape, dtype=np.int32)
+    for i, one in enumerate(columns):
+        for j, other in enumerate(columns):
+            if i != j:
+                twice[i] += other < one
+                twice[i] += other <= one
+    ranks: Doubles = np.moveaxis(1.0 + twice / 2.0, 0, 2)
+    return ranks

@@ -16,7 +16,7 @@ from sago_harness.scores.composite import COMPOSITES
 from sago_harness.stats.quantities import Quantity, quantities
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
 from sago_harness.stats.resampling import TIE, generator
-from sago_harness.stats.scored import ScoredTask
+from sago_harness.stats.scored import ScoredTask, score_task
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
 #: Times that documents, and variants, are cut into halves; both halves are looked at.
@@ -107,9 +107,36 @@ def variations(table: TaskTable, scored: ScoredTask, seed: int) -> Iterator[Vari
     for place, family in enumerate(table.families):
         yield Variation("family weight", f"{family} x {HEAVIER:g}", _weighted(scored.reduced, place))
     yield from _halves(table, scored, seed)
-    yield _first_tokens(table)
+    yield from _first_tokens(table)
     yield from _answers(table, scored)
     yield _adjusted(table, scored)
+
+
+def pack_variation(seed: int, table: TaskTable, models: Sequence[str]) -> Variation:
+    """Return the scores on variants that were made with another seed.
+
+    Parameters
+    ----------
+    seed : int
+    table : TaskTable
+        The data set with these variants; it may lack some of the models.
+    models : sequence of str
+        M models of the ranking.
+
+    Returns
+    -------
+    Variation
+        NaN for models that were not run with this seed.
+    """
+    own = [model for model in table.models if model in models]
+    if not own:
+        return Variation("pack seed", str(seed), {}, "no model of the ranking was run with it")
+    places = [list(models).index(model) for model in own]
+    found = {}
+    for name, values in _values(score_task(table.with_models(own)).quantities).items():
+        found[name] = np.full(len(models), np.nan)
+        found[name][places] = values
+    return Variation("pack seed", str(seed), found)
 
 
 def _halves(table: TaskTable, scored: ScoredTask, seed: int) -> Iterator[Variation]:
@@ -164,21 +191,35 @@ def _fixed(values: MeasureValues, squares: Doubles) -> MeasureValues:
     )
 
 
-def _first_tokens(table: TaskTable) -> Variation:
+def _first_tokens(table: TaskTable) -> Iterator[Variation]:
+    """Look at the first tokens alone, in all measures that have such values.
+
+    Where some models lack a few of them (older records), once more in those that most models have.
+    """
     kind = "first 16 tokens"
-    names = [
-        name
+    having = {
+        name: _known(values) & _known(table.first_controls[name])
         for name, values in table.first.items()
-        if np.isfinite(values).any() and np.isfinite(table.first_controls.get(name, np.zeros(0))).any()
-    ]
-    if not names:
-        return Variation(kind, "", {}, "the records hold no distances over the first tokens")
-    shorter = replace(
-        table,
-        distances={**table.distances, **{name: table.first[name] for name in names}},
-        controls={**table.controls, **{name: table.first_controls[name] for name in names}},
-    )
-    return Variation(kind, ", ".join(names), _values(quantities(reduce_task(shorter))))
+        if name in table.first_controls
+    }
+    having = {name: models for name, models in having.items() if models.any()}
+    if not having:
+        yield Variation(kind, "", {}, "the records hold no distances over the first tokens")
+        return
+    most = max(models.sum() for models in having.values())
+    for names in dict.fromkeys((tuple(having), tuple(n for n, m in having.items() if m.sum() == most))):
+        shorter = replace(
+            table,
+            distances={**table.distances, **{name: table.first[name] for name in names}},
+            controls={**table.controls, **{name: table.first_controls[name] for name in names}},
+        )
+        yield Variation(kind, ", ".join(names), _values(quantities(reduce_task(shorter))))
+
+
+def _known(values: Doubles) -> Flags:
+    """Say which models have any value, of shape (M,)."""
+    known: Flags = np.any(np.isfinite(values), axis=(1, 2))
+    return known
 
 
 def _answers(table: TaskTable, scored: ScoredTask) -> Iterator[Variation]:

@@ -66,14 +66,16 @@ def half_values(distances: Doubles, masks: Flags, families: npt.NDArray[np.intp]
     [0.7071, 0.5]
     """
     known = np.isfinite(distances)
+    complete = bool(known.all())
     squares = np.where(known, np.square(distances), 0.0)
     total = np.zeros((*masks.shape[:2], len(distances)))
     used = np.zeros(masks.shape[:2])
     whole = np.ones(total.shape, dtype=bool)
     for family in range(int(families.max(initial=-1)) + 1):
         chosen = (masks & (families == family)).astype(np.float64)
-        counts = chosen @ known.T
-        total += np.divide(chosen @ squares.T, counts, out=np.zeros(counts.shape), where=counts > 0)
+        sums = _on_halves(chosen, squares)
+        counts = chosen.sum(axis=2, keepdims=True) if complete else _on_halves(chosen, known)
+        total += sums / np.maximum(counts, 1.0)
         has = chosen.any(axis=2)
         used += has
         whole &= (counts > 0) | ~has[:, :, None]
@@ -94,10 +96,17 @@ def half_means(values: Doubles, masks: Flags) -> Doubles:
     """
     known = np.isfinite(values)
     chosen = masks.astype(np.float64)
-    counts = chosen @ known.T
-    sums = chosen @ np.where(known, values, 0.0).T
+    counts = _on_halves(chosen, known)
+    sums = _on_halves(chosen, np.where(known, values, 0.0))
     mean: Doubles = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
     return mean
+
+
+def _on_halves(chosen: Doubles, values: Doubles | Flags) -> Doubles:
+    """Return the sums of each document's values (D, V) over the chosen ones (S, 2, V), of shape (S, 2, D)."""
+    splits, sides, columns = chosen.shape
+    sums: Doubles = chosen.reshape(splits * sides, columns) @ values.T.astype(np.float64)
+    return sums.reshape(splits, sides, len(values))
 
 
 @dataclass(frozen=True)
@@ -192,16 +201,39 @@ def standard_ranks(values: Doubles, valid: Flags) -> tuple[Doubles, Flags]:
     >>> z[0, 0].round(3).tolist(), fine.tolist()
     ([-1.225, 0.0, 1.225], [False])
     """
-    from scipy import stats
-
     mask = np.broadcast_to(valid[:, None, :], values.shape)
-    scale = np.abs(values[mask]).max(initial=0.0) or 1.0
+    scale = np.abs(values if valid.all() else values[mask]).max(initial=0.0) or 1.0
     # Equal distances may have been summed in another order.
     rounded = np.round(np.where(mask, values, np.inf) / scale, 12)
-    ranks = np.where(mask, stats.rankdata(rounded, axis=2), 0.0)
+    ranks = np.where(mask, mean_ranks(rounded), 0.0)
     count = np.maximum(mask.sum(axis=2, keepdims=True), 1)
     centred = np.where(mask, ranks - ranks.sum(axis=2, keepdims=True) / count, 0.0)
     variance = np.square(centred).sum(axis=2, keepdims=True) / count
     varies = variance > FLAT
     z = np.divide(centred, np.sqrt(variance), out=np.zeros(values.shape), where=varies)
     return z, varies[:, :, 0].all(axis=1)
+
+
+def mean_ranks(values: Doubles) -> Doubles:
+    """Return ranks along the last axis, from 1, mean ranks for ties; no NaN.
+
+    Examples
+    --------
+    >>> mean_ranks(np.array([[0.3, 0.1, 0.3], [2.0, 3.0, 1.0]])).tolist()
+    [[2.5, 1.0, 2.5], [2.0, 3.0, 1.0]]
+    """
+    size = values.shape[-1]
+    order = np.argsort(values, axis=-1)
+    ordered = np.take_along_axis(values, order, axis=-1)
+    places = np.arange(size, dtype=np.float64)
+    placed = np.broadcast_to(places + 1.0, values.shape)
+    fresh: Flags = ordered[..., 1:] != ordered[..., :-1]
+    if not fresh.all():
+        edge = np.ones((*values.shape[:-1], 1), dtype=bool)
+        first = np.maximum.accumulate(np.where(np.concatenate([edge, fresh], axis=-1), places, 0.0), axis=-1)
+        ends = np.where(np.concatenate([fresh, edge], axis=-1), places, size)
+        last = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
+        placed = (first + last) / 2.0 + 1.0
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, placed, axis=-1)
+    return ranks

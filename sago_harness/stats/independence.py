@@ -100,6 +100,7 @@ def axis_independence(
     *,
     splits: int = SPLITS,
     kinds: Sequence[str] = ("axis", "measure"),
+    reduced: Mapping[str, MeasureValues] | None = None,
 ) -> tuple[IndependenceResult, ...]:
     """Return the cross-half correlation of every pair of axes, and of measures, over documents.
 
@@ -112,6 +113,8 @@ def axis_independence(
         Random halvings of the variants, each within families.
     kinds : sequence of {"axis", "measure"}
         What is paired; axes are quick, all measures take three times as long.
+    reduced : dict of str to MeasureValues, optional
+        Of the same data set, where it is reduced already.
 
     Returns
     -------
@@ -150,7 +153,7 @@ def axis_independence(
         if documents >= LEAST_DOCUMENTS
         else np.zeros((0, documents), dtype=np.float32)
     )
-    reduced = reduce_task(table)
+    reduced = reduce_task(table) if reduced is None else reduced
     units = {kind: names for kind, names in _units(reduced).items() if kind in kinds}
     pairs = [
         (kind, a, b)

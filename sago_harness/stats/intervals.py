@@ -123,7 +123,7 @@ def intervals(
     >>> found.few_documents.tolist()
     [True]
     """
-    from scipy import stats
+    from scipy import special
 
     if method not in METHODS:
         raise SagoError(f"unknown interval {method!r}: choose bootstrap_t or t")
@@ -138,13 +138,13 @@ def intervals(
     spread[several] = error[several] > TIE * np.maximum(1.0, np.abs(values[several]))
     factor = np.zeros(known.shape)
     if spread.any():
-        factor[spread] = stats.t.ppf(1.0 - level / 2.0, counts[spread] - 1)
+        factor[spread] = special.stdtrit(counts[spread] - 1.0, 1.0 - level / 2.0)
         if method == "bootstrap_t":
             scaled = quantity.influence[spread] / error[spread][:, None]
             source = Purpose(seed, "intervals", task)
             drawn = np.abs(studentised(scaled, counts[spread].astype(np.float64), resamples, source))
             at = min(resamples, int(np.ceil((1.0 - level) * (resamples + 1)))) - 1
-            widest = stats.t.ppf(1.0 - level / 2.0, 1)
+            widest = special.stdtrit(1.0, 1.0 - level / 2.0)
             factor[spread] = np.minimum(np.partition(drawn, at, axis=0)[at], widest)
     half = np.where(spread, factor * np.where(spread, error, 0.0), 0.0)
     low, high = bounds(quantity)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Term:
     quantity: Quantity
     start: int = 0
 
-    @property
+    @cached_property
     def scaled(self) -> Doubles:
         """Return the influence values, of r^2 for a root; of shape (M, D_t)."""
         if not self.root:
@@ -189,10 +190,13 @@ def contributions(terms: tuple[Term, ...], a: Places, b: Places, difference: Dou
     """
     share = difference / np.maximum(part.sum(axis=1), 1)
     parts: Doubles = np.where(part, share[:, None], 0.0)
+    one = len(a) > 0 and bool((a == a[0]).all())
     for term in terms:
         scaled = term.scaled
         columns = slice(term.start, term.start + scaled.shape[1])
-        parts[:, columns] += term.factors(a, b)[:, None] * (scaled[a] - scaled[b])
+        each = (scaled[a[0]] if one else scaled[a]) - scaled[b]
+        each *= term.factors(a, b)[:, None]
+        parts[:, columns] += each
     return parts
 
 
@@ -206,6 +210,7 @@ class SharedSums:
         self.flips = flips
         self._sums: dict[tuple[int, bool], tuple[Quantity, Floats, Doubles]] = {}
         self._part: dict[bytes, Floats] = {}
+        self._room: Floats | None = None
 
     def of(self, term: Term) -> tuple[Floats, Doubles]:
         """Return the sums (M, B) of a measure's scaled values, and the sizes of their rounding (M,)."""
@@ -236,20 +241,43 @@ class SharedSums:
             self._part[key] = self.flips.sums(part[None] / max(1, int(part.sum())))[0]
         return self._part[key]
 
-    def draws(self, terms: tuple[Term, ...], a: int, b: Places, share: Doubles, even: Floats) -> Floats:
+    def draws(
+        self,
+        terms: tuple[Term, ...],
+        a: int,
+        b: Places,
+        share: Doubles,
+        even: Floats,
+        signs: Doubles | None = None,
+    ) -> Floats:
         """Return sums under random signs of model a's pairs with models b, of shape (K, B).
 
-        ``share`` (K,) are the differences that are spread evenly; 0 = centred draws.
+        ``share`` (K,) are the differences that are spread evenly; 0 = centred draws. ``signs`` (K,)
+        turn the draws of a pair round. What is returned is written over by the next call.
         """
         kind = even.dtype
-        total = share.astype(kind)[:, None] * even if share.any() else np.zeros((len(b), len(even)), kind)
+        total, each = self._space(len(b), kind)
+        turn = np.ones(len(b)) if signs is None else signs
+        if share.any():
+            np.multiply((share * turn).astype(kind)[:, None], even, out=total)
+        else:
+            total[:] = 0.0
         first = np.full(len(b), a, dtype=np.intp)
+        run = len(b) > 0 and bool((np.diff(b) == 1).all())
         for term in terms:
             sums, _ = self.of(term)
-            each = sums[a] - sums[b]
-            each *= term.factors(first, b).astype(kind)[:, None]
+            # Neighbours need no copy of their rows.
+            others = sums[b[0] : b[0] + len(b)] if run else np.take(sums, b, axis=0, out=each, mode="clip")
+            np.subtract(sums[a], others, out=each)
+            each *= (term.factors(first, b) * turn).astype(kind)[:, None]
             total += each
         return total
+
+    def _space(self, rows: int, kind: np.dtype[np.floating]) -> tuple[Floats, Floats]:
+        """Return room for so many rows of draws, and for those of one term; always the same."""
+        if self._room is None or self._room.shape[1] < rows:
+            self._room = np.empty((2, rows, len(self.flips)), dtype=kind)
+        return self._room[0, :rows], self._room[1, :rows]
 
     def centred(self, terms: tuple[Term, ...], a: int, b: Places) -> Floats:
         """Return draws of differences of 0, of model a's pairs with models b, of shape (K, B)."""

@@ -151,27 +151,34 @@ class PairBlock:
             family = max(1, int(np.isfinite(columns.pvalue).sum()))
             # Holm's first step is the hardest to pass, that of Benjamini-Hochberg may be the last.
             needed = self.level / (family if self.correction == "holm" else 1)
-            for k, (i, j) in enumerate(zip(self.first, self.second, strict=True)):
-                yield _result(self, name, columns, k, self.models[i], self.models[j], float(p[k]), needed)
+            yield from _results(self, name, columns, p, needed)
 
     def __str__(self) -> str:
         return f"{self.task}: {len(self)} pairs of {len(self.models)} models in {len(self.columns)} scores"
 
 
-def _result(
-    block: PairBlock, name: str, c: PairColumns, k: int, a: str, b: str, p: float, needed: float
-) -> PairResult:
-    smallest = float(c.smallest[k])
-    return PairResult(
-        block.task, name, a, b, int(c.n[k]),
-        float(c.difference[k]), float(c.stderr[k]), float(c.statistic[k]),
-        float(c.pvalue[k]), p, float(c.p_plus[k]), float(c.p_minus[k]),
-        (float(c.low[k]), float(c.high[k])), (float(c.low_all[k]), float(c.high_all[k])),
-        float(c.effect_size[k]), float(c.detectable[k]),
-        smallest if smallest > needed else None,
-        p > block.level,
-        c.reasons[k],
+def _results(
+    block: PairBlock, name: str, c: PairColumns, adjusted: Doubles, needed: float
+) -> Iterator[PairResult]:
+    numbers = (
+        c.n, c.difference, c.stderr, c.statistic, c.pvalue, adjusted, c.p_plus, c.p_minus,
+        c.low, c.high, c.low_all, c.high_all, c.effect_size, c.detectable, c.smallest,
     )  # fmt: skip
+    # Plain numbers at once: taken from arrays one by one they would take most of the time.
+    rows = zip(
+        block.first.tolist(), block.second.tolist(), c.reasons, *(a.tolist() for a in numbers), strict=True
+    )
+    for (
+        i, j, reason, n, difference, stderr, statistic, pvalue, p, p_plus, p_minus,
+        low, high, low_all, high_all, effect, detectable, smallest,
+    ) in rows:  # fmt: skip
+        yield PairResult(
+            block.task, name, block.models[i], block.models[j], n, difference, stderr, statistic,
+            pvalue, p, p_plus, p_minus, (low, high), (low_all, high_all), effect, detectable,
+            smallest if smallest > needed else None,
+            p > block.level,
+            reason,
+        )  # fmt: skip
 
 
 def adjust_family(

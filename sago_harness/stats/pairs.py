@@ -155,8 +155,7 @@ def _tally_near(
     slack = shared.slack(terms, hub, others, difference)
     for start in range(0, len(places), ROWS):
         some = slice(start, start + ROWS)
-        draws = shared.draws(terms, hub, others[some], difference[some], even)
-        draws *= signs[some, None].astype(draws.dtype)
+        draws = shared.draws(terms, hub, others[some], difference[some], even, signs[some])
         tally.count(places[some], draws, observed[some], slack[some])
 
 
@@ -233,23 +232,31 @@ def _columns(
         "low_all": difference - joint * stderr, "high_all": difference + joint * stderr,
         "effect_size": statistic / np.sqrt(wide),
         "detectable": (single + _critical(1.0 - POWER, wide - 1.0)) * stderr,
-        "smallest": np.array([smallest_pvalue(int(k), settings.resamples) for k in n]),
+        "smallest": _smallest(n, settings.resamples),
     }  # fmt: skip
-    reasons = tuple(
-        "" if fine else _reason(quantity, int(i), int(j), int(k), models)
-        for fine, i, j, k in zip(known, first, second, tally.documents, strict=True)
-    )
+    reasons = [""] * len(n)
+    for k in np.flatnonzero(~known):
+        reasons[k] = _reason(quantity, int(first[k]), int(second[k]), int(tally.documents[k]), models)
     return PairColumns(
-        **{name: np.where(known, values, np.nan) for name, values in numbers.items()}, n=n, reasons=reasons
+        **{name: np.where(known, values, np.nan) for name, values in numbers.items()},
+        n=n,
+        reasons=tuple(reasons),
     )
+
+
+def _smallest(n: Places, resamples: int) -> Doubles:
+    """Return the smallest p of each pair; few different numbers of documents come up."""
+    unique, back = np.unique(n, return_inverse=True)
+    value: Doubles = np.array([smallest_pvalue(int(k), resamples) for k in unique])[back]
+    return value
 
 
 def _critical(tail: float, df: Doubles) -> Doubles:
     """Return Student's t with so much above it; few different degrees of freedom come up."""
-    from scipy import stats
+    from scipy import special
 
     unique, back = np.unique(df, return_inverse=True)
-    value: Doubles = stats.t.isf(tail, unique)[back]
+    value: Doubles = -special.stdtrit(unique, tail)[back]
     return value
 
 

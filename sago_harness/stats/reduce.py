@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -53,13 +54,24 @@ class MeasureValues:
     def squares(self, weights: Doubles | None = None) -> Doubles:
         """Return q_s of shape (M, D): mean over families of the mean over the family's variants.
 
-        NaN where a family has too few variants. For ``x_mr`` the mean over variants.
+        NaN where a family has too few variants. For ``x_mr`` the mean over variants. Not to be
+        written to.
 
         Parameters
         ----------
         weights : ndarray of shape (F,), optional
             Weights of the families in place of equal ones.
         """
+        return self._plain if weights is None else self._squares(weights)
+
+    @cached_property
+    def _plain(self) -> Doubles:
+        # Most statistics begin with them.
+        squares = self._squares(None)
+        squares.flags.writeable = False
+        return squares
+
+    def _squares(self, weights: Doubles | None) -> Doubles:
         if self.measure == MIRRORING:
             return divided(self.sums.sum(axis=2), self.counts.sum(axis=2))
         families = np.eye(len(self.needed))[self.family_of]

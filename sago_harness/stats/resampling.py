@@ -148,7 +148,7 @@ def weight_blocks(documents: int, resamples: int, source: Source, rows: int = 1)
         yield document_weights(documents, min(size, resamples - start), source)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _kept(purpose: Purpose, documents: int, resamples: int) -> Singles:
     weights = document_weights(documents, resamples, purpose.generator())
     weights.flags.writeable = False
@@ -228,7 +228,7 @@ def exceedance(observed: Doubles, drawn: npt.NDArray[np.floating], *, exact: boo
     >>> exceedance(np.array([2.0]), draws, exact=True, df=np.array([9.0])).tolist()
     [0.5]
     """
-    from scipy import stats
+    from scipy import special
 
     draws = len(drawn)
     slack = TIE * np.maximum(1.0, np.abs(observed))
@@ -241,8 +241,8 @@ def exceedance(observed: Doubles, drawn: npt.NDArray[np.floating], *, exact: boo
         if draws > 10 * ANCHOR and far.any():
             at = np.partition(drawn[:, far], draws - ANCHOR, axis=0)[draws - ANCHOR].astype(np.float64)
             with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = stats.t.logsf(observed[far], df[far]) - stats.t.logsf(at, df[far])
-            beyond = ANCHOR / (1.0 + draws) * np.exp(np.minimum(ratio, 0.0))
+                upper = [np.log(special.stdtr(df[far], -t)) for t in (observed[far], at)]
+            beyond = ANCHOR / (1.0 + draws) * np.exp(np.minimum(upper[0] - upper[1], 0.0))
             # A draw of no spread has no tail to go on with.
             p[far] = np.where((at > 0.0) & np.isfinite(beyond), np.minimum(p[far], beyond), p[far])
     return np.where(np.isfinite(observed), p, np.nan)

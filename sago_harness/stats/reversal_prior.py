@@ -233,14 +233,14 @@ def _thinned(law: _Law, most: int) -> _Law:
 
 def _variances(square: float, noise: float, nu: float) -> Doubles:
     """Return equally probable values of the variance of observed differences, none under the noise."""
-    from scipy import stats
+    from scipy import special
 
-    most = stats.chi2.cdf(nu * square / noise, nu)
+    most = special.chdtr(nu, nu * square / noise)
     least = noise * (1.0 + 1e-6)
     if most < _TINY:
         return np.full(_VARIANCES, noise * (1.0 + 1e-3))
     shares = (np.arange(_VARIANCES) + 0.5) / _VARIANCES
-    value: Doubles = np.maximum(nu * square / stats.chi2.ppf(shares * most, nu), least)
+    value: Doubles = np.maximum(nu * square / (2.0 * special.gammaincinv(nu / 2.0, shares * most)), least)
     return value
 
 

@@ -67,7 +67,8 @@ class TaskTable:
         Deltas of the published scheme: ``x_bleu``, ``x_bert``, ``x_act``, ``x_prob``, ``x_ent``,
         ``mirroring``.
     first : dict of str to ndarray of shape (M, D, V)
-        ``x_prob`` and ``x_ent`` over the first 16 tokens alone.
+        ``x_bleu``, ``x_bert`` or ``x_sem``, ``x_prob``, ``x_ent`` over the first 16 tokens alone; NaN for
+        models that give no token ids, and in records of older versions, which lack those of texts.
     first_controls : dict of str to ndarray of shape (M, D, K)
     correct : ndarray of shape (M, D, V + 1)
         1 = right, 0 = wrong; the canonical response first.
@@ -196,12 +197,15 @@ class ScoreTable:
         All models, sorted; a data set may lack some.
     notes : tuple of str
         What a reader of any table must know: lines that were skipped, runs that were left out.
+    packs : dict of int to ScoreTable
+        Seed -> the same models on variants made with another seed, as far as there are any.
     """
 
     tasks: tuple[str, ...]
     models: tuple[str, ...]
     load: Callable[[str], TaskTable] = field(repr=False)
     notes: tuple[str, ...] = ()
+    packs: Mapping[int, ScoreTable] = field(default_factory=dict, repr=False)
 
     def __iter__(self) -> Iterator[TaskTable]:
         for task in self.tasks:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.resampling import Settings, Singles, document_weights, generator
-from sago_harness.stats.table import Doubles, Flags, TaskTable
+from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 
 COMPONENTS: tuple[str, ...] = ("document", "family", "operator", "variant", "rest")
 
@@ -26,7 +26,7 @@ RESAMPLES = 2000
 ROUNDING = 1e-9
 
 #: Numbers that a chunk of bootstrap samples may hold at once.
-_CHUNK = 4_000_000
+_CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -161,11 +161,15 @@ def estimate(
     >>> reasons
     ('', '', 'one_operator_a_family', 'one_variant_an_operator', '')
     """
-    kinds = _kinds(values, operators, families)
+    kinds = [_kinds(values, *_groups(operators, families))]
     # Without weights: which kinds of pairs the data has at all.
-    own = kinds.mean_squares(np.ones((1, len(values))))
-    exists = np.isfinite(own[0])
-    drawn = np.where(exists, kinds.mean_squares(weights), np.nan)
+    own = _mean_squares(kinds, np.ones((1, len(values))))[0, 0]
+    return _parted(np.isfinite(own), _mean_squares(kinds, weights)[0])
+
+
+def _parted(exists: Flags, drawn: Doubles) -> tuple[Doubles, tuple[str, ...]]:
+    """Return components and reasons from the mean squares of the kinds of pairs that exist, (B, 7)."""
+    drawn = np.where(exists, drawn, np.nan)
     g, h = drawn[:, :4], drawn[:, 4:]
     nothing = np.full(len(drawn), np.nan)
     parts = dict.fromkeys(COMPONENTS, nothing)
@@ -209,42 +213,68 @@ class _Kinds:
     level: npt.NDArray[np.intp]
     within: Doubles
 
-    def mean_squares(self, weights: Doubles | Singles) -> Doubles:
-        """Return half the mean squared difference of each kind of pair, of shape (B, 7).
 
-        Different documents that share nothing, the family, the operator, the variant; the same
-        document with nothing, the family, the operator shared. NaN where there is no such pair.
-        """
-        found = np.empty((len(weights), 7))
-        step = max(1, _CHUNK // max(1, 3 * self.sums.shape[1]))
-        onehot = np.eye(4)[self.level]
-        flat = self.within.reshape(len(self.within), 8)
-        for start in range(0, len(weights), step):
-            w = weights[start : start + step]
+def _mean_squares(kinds: Sequence[_Kinds], weights: Doubles | Singles) -> Doubles:
+    """Return half the mean squared difference of each kind of pair, of shape (K, B, 7).
+
+    Different documents that share nothing, the family, the operator, the variant; the same
+    document with nothing, the family, the operator shared. NaN where there is no such pair.
+
+    Parameters
+    ----------
+    kinds : sequence of _Kinds
+        K blocks over the same documents and columns.
+    weights : ndarray of shape (B, D)
+    """
+    groups = kinds[0].sums.shape[1]
+    onehot = np.eye(4)[kinds[0].level]
+    found = np.empty((len(kinds), len(weights), 7))
+    rows = max(1, _CHUNK // max(1, 3 * groups))
+    many = max(1, _CHUNK // max(1, 3 * groups * min(rows, len(weights))))
+    for start in range(0, len(weights), rows):
+        w = weights[start : start + rows]
+        doubled = np.square(w)
+        for first in range(0, len(kinds), many):
+            some = kinds[first : first + many]
+            # Blocks that lack the same cells have the same counts.
+            alike = all(np.array_equal(one.counts, some[0].counts) for one in some[1:])
             # Counts are whole numbers under 2^24 and exact in single precision too.
-            s, q, n = (
-                (w @ block.astype(w.dtype)).astype(np.float64)
-                for block in (self.sums, self.squares, self.counts)
-            )
-            twice, once = ((v @ flat.astype(w.dtype)).astype(np.float64) for v in (np.square(w), w))
-            # (B, 4): pairs of cells of different documents in the same group of each level.
-            apart = (q * n - s * s) @ onehot - twice[:, 0::2]
-            apart_n = np.square(n) @ onehot - twice[:, 1::2]
-            same, same_n = once[:, 0::2], once[:, 1::2]
-            rows = slice(start, start + len(w))
+            s = _weighted(w, [one.sums for one in some])
+            q = _weighted(w, [one.squares for one in some])
+            n = _weighted(w, [one.counts for one in some[: 1 if alike else None]])
+            flat = [one.within.reshape(len(one.within), 8) for one in some]
+            twice, once = _weighted(doubled, flat), _weighted(w, flat)
+            # (b, k, 4): pairs of cells of different documents in the same group of each level.
+            apart = _by_level(q * n - s * s, onehot) - twice[..., 0::2]
+            apart_n = _by_level(np.square(n), onehot) - twice[..., 1::2]
+            same, same_n = once[..., 0::2], once[..., 1::2]
             # Those that share a level, less those that share the next one too.
-            found[rows, :3] = _ratio(apart[:, :3] - apart[:, 1:], apart_n[:, :3] - apart_n[:, 1:])
-            found[rows, 3] = _ratio(apart[:, 3], apart_n[:, 3])
-            found[rows, 4:] = _ratio(same[:, :3] - same[:, 1:], same_n[:, :3] - same_n[:, 1:])
-        return found
+            made = [
+                _ratio(apart[..., :3] - apart[..., 1:], apart_n[..., :3] - apart_n[..., 1:]),
+                _ratio(apart[..., 3:], apart_n[..., 3:]),
+                _ratio(same[..., :3] - same[..., 1:], same_n[..., :3] - same_n[..., 1:]),
+            ]
+            block = np.concatenate(made, axis=2).transpose(1, 0, 2)
+            found[first : first + many, start : start + rows] = block
+    return found
 
 
-def _kinds(values: Doubles, operators: npt.NDArray[np.intp], families: npt.NDArray[np.intp]) -> _Kinds:
-    known = np.isfinite(values)
-    # Differences of two cells do not see the mean, rounding does.
-    centre = values[known].mean() if known.any() else 0.0
-    x = np.where(known, values - centre, 0.0)
-    columns = values.shape[1]
+def _weighted(weights: Doubles | Singles, blocks: Sequence[Doubles]) -> Doubles:
+    """Return weighted sums over the documents of K blocks (D, G), of shape (B, K, G)."""
+    together = np.concatenate(blocks, axis=1).astype(weights.dtype)
+    sums = (weights @ together).astype(np.float64)
+    return sums.reshape(len(weights), len(blocks), -1)
+
+
+def _by_level(values: Doubles, onehot: Doubles) -> Doubles:
+    """Return sums over the groups of each level, (B, K, 4) of (B, K, G)."""
+    sums: Doubles = values.reshape(-1, values.shape[2]) @ onehot
+    return sums.reshape(*values.shape[:2], -1)
+
+
+def _groups(operators: npt.NDArray[np.intp], families: npt.NDArray[np.intp]) -> tuple[Doubles, Places]:
+    """Return which columns each group holds, (V, G), and the level of each group, (G,)."""
+    columns = len(operators)
     groups = [
         np.zeros(columns, dtype=np.intp),
         np.unique(families, return_inverse=True)[1].reshape(columns),
@@ -252,8 +282,15 @@ def _kinds(values: Doubles, operators: npt.NDArray[np.intp], families: npt.NDArr
         np.arange(columns),
     ]
     onehots = [np.eye(int(group.max(initial=-1)) + 1)[group] for group in groups]
-    onehot = np.concatenate(onehots, axis=1)
     level = np.repeat(np.arange(4), [one.shape[1] for one in onehots])
+    return np.concatenate(onehots, axis=1), level
+
+
+def _kinds(values: Doubles, onehot: Doubles, level: Places) -> _Kinds:
+    known = np.isfinite(values)
+    # Differences of two cells do not see the mean, rounding does.
+    centre = values[known].mean() if known.any() else 0.0
+    x = np.where(known, values - centre, 0.0)
     sums, squares, counts = x @ onehot, np.square(x) @ onehot, known.astype(np.float64) @ onehot
     place = np.eye(4)[level]
     within = np.stack([(squares * counts - sums * sums) @ place, np.square(counts) @ place], axis=2)
@@ -273,29 +310,36 @@ def _components(table: TaskTable, measure: str, weights: Singles, level: float) 
     place = table.operator_of
     inside = place >= 0
     operators = place[inside]
-    families = table.family_of[operators]
+    groups = _groups(operators, table.family_of[operators])
     models, size = len(table.models), len(COMPONENTS)
     raw, low, high = (np.full((models, size), np.nan) for _ in range(3))
     totals, means = np.full(models, np.nan), np.full(models, np.nan)
     documents, cells = np.zeros(models, dtype=np.intp), np.zeros(models, dtype=np.intp)
     scale = np.zeros(models)
-    reasons: list[tuple[str, ...]] = []
+    reasons = [("not_measured",) * size] * models
+    kinds: dict[int, _Kinds] = {}
     for m in range(models):
         values = block[m][:, inside]
         known = np.isfinite(values)
-        rows = known.any(axis=1)
-        documents[m], cells[m] = rows.sum(), known.sum()
-        if not cells[m]:
-            reasons.append(("not_measured",) * size)
-            continue
-        means[m] = values[known].mean()
-        scale[m] = np.square(values[known]).mean()
-        found, why = estimate(values, operators, families, np.ones((1, len(values))))
-        reasons.append(why)
+        documents[m], cells[m] = known.any(axis=1).sum(), known.sum()
+        if cells[m]:
+            means[m] = values[known].mean()
+            scale[m] = np.square(values[known]).mean()
+            kinds[m] = _kinds(values, *groups)
+    measured = list(kinds.values())
+    # Without weights: which kinds of pairs the data has at all.
+    own = _mean_squares(measured, np.ones((1, block.shape[1]))) if measured else np.zeros((0, 1, 7))
+    drawn: dict[int, Doubles] = {}
+    several = _mean_squares(measured, weights) if measured and len(weights) else None
+    for k, m in enumerate(kinds):
+        exists = np.isfinite(own[k, 0])
+        found, reasons[m] = _parted(exists, own[k])
         raw[m], totals[m] = found[0, :size], found[0, size]
-        if len(weights) and np.isfinite(raw[m]).any():
-            drawn = estimate(values, operators, families, weights)[0][:, :size]
-            low[m], high[m] = _quantiles(drawn, level)
+        if several is not None and np.isfinite(raw[m]).any():
+            drawn[m] = _parted(exists, several[k])[0][:, :size].T
+    if drawn:
+        at = list(drawn)
+        low[at], high[at] = _quantiles(np.array(list(drawn.values())), level)
     # What rounding leaves of nothing is nothing, and not negative.
     raw = np.where(np.abs(raw) <= ROUNDING * scale[:, None], raw * 0.0, raw)
     negative = raw < 0.0
@@ -315,9 +359,14 @@ def _components(table: TaskTable, measure: str, weights: Singles, level: float) 
 
 
 def _quantiles(drawn: Doubles, level: float) -> tuple[Doubles, Doubles]:
-    """Return both ends of the percentile interval of each column, from the samples that have it."""
-    low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
+    """Return both ends of percentile intervals along the last axis, from the samples that have a value."""
+    ends = [level / 2.0, 1.0 - level / 2.0]
+    found = np.full((2, *drawn.shape[:-1]), np.nan)
     known = np.isfinite(drawn)
-    for k in np.flatnonzero(known.any(axis=0)):
-        low[k], high[k] = np.quantile(drawn[known[:, k], k], [level / 2.0, 1.0 - level / 2.0])
-    return low, high
+    whole = known.all(axis=-1)
+    if whole.any():
+        found[:, whole] = np.quantile(drawn[whole], ends, axis=-1)
+    for place in np.argwhere(known.any(axis=-1) & ~whole):
+        at = tuple(place)
+        found[(slice(None), *at)] = np.quantile(drawn[at][known[at]], ends)
+    return found[0], found[1]

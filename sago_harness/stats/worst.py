@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from sago_harness.scores.composite import COMPOSITES
 from sago_harness.stats.independence import chance_levels
-from sago_harness.stats.quantities import AXES, quantities
+from sago_harness.stats.quantities import AXES, Quantity, quantities
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
+from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, TaskTable
 
 #: Gives prompt and response of a task's model, document and variant.
@@ -95,7 +96,9 @@ class WorstResult:
         return f"{self.task}, {who}: {first.document} ({first.value:.2f}) at {first.variant or 'no variant'}"
 
 
-def worst_cases(table: TaskTable, *, score: str = "sago_core", k: int = 10) -> tuple[WorstResult, ...]:
+def worst_cases(
+    table: TaskTable, *, score: str = "sago_core", k: int = 10, scored: ScoredTask | None = None
+) -> tuple[WorstResult, ...]:
     """Return the k documents with the largest instability of each model, then over models.
 
     Parameters
@@ -105,6 +108,8 @@ def worst_cases(table: TaskTable, *, score: str = "sago_core", k: int = 10) -> t
         A measure (``x_act``), an axis (``sago_activation`` or ``activation``) or ``sago``,
         ``sago_core``, ``sago_text``.
     k : int
+    scored : ScoredTask, optional
+        The same data set, where it is reduced already.
 
     Returns
     -------
@@ -128,8 +133,9 @@ def worst_cases(table: TaskTable, *, score: str = "sago_core", k: int = 10) -> t
     scored on it; where the score is a composite, without mirroring, which few variants have.
     """
     parts = _parts(score)
-    reduced = reduce_task(table)
-    missing = _missing(table, reduced, parts)
+    reduced = reduce_task(table) if scored is None else scored.reduced
+    made = (quantities(reduced) if reduced else {}) if scored is None else scored.quantities
+    missing = _missing(table, made, parts)
     values = _document_values(reduced, parts, table.shape[:2])
     shares = _variant_values(table, reduced, _of_variants(score, parts))
     for m, reason in enumerate(missing):
@@ -187,9 +193,8 @@ def _measures(reduced: Mapping[str, MeasureValues], part: str) -> list[str]:
     return [name for name, values in reduced.items() if part in (name, values.axis)]
 
 
-def _missing(table: TaskTable, reduced: Mapping[str, MeasureValues], parts: Sequence[str]) -> list[str]:
+def _missing(table: TaskTable, made: Mapping[str, Quantity], parts: Sequence[str]) -> list[str]:
     """Return why each model has no values, "" where it has."""
-    made = quantities(reduced) if reduced else {}
     reasons = [""] * len(table.models)
     for part in parts:
         quantity = made.get(part) or made.get(f"sago_{part}")
@@ -246,7 +251,9 @@ def _result(
     if not reason and not len(scored):
         reason = "no_scored_document"
     rounded = _levelled(values[scored])
-    order = sorted(range(len(scored)), key=lambda i: (-rounded[i], table.documents[scored[i]]))
+    # Only what may be among the k is put in order.
+    cut = np.sort(rounded)[-k] if 0 < k < len(scored) else 0
+    order = sorted(np.flatnonzero(rounded >= cut), key=lambda i: (-rounded[i], table.documents[scored[i]]))
     cases = [] if reason else [_case(table, values, shares, at, int(scored[i])) for i in order[: max(k, 0)]]
     names = tuple(table.models[m] for m in at)
     return WorstResult(

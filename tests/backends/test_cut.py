@@ -60,11 +60,31 @@ def by_the_rule(
     return skipped + kept, straddles
 
 
+def first_by_the_rule(
+    ids: list[int], decode: Decode, visible: str, kept: int, think_end: str | int | None
+) -> str:
+    """What the first 16 of the visible text's own tokens say, an incomplete character held back."""
+    skipped = 0
+    if isinstance(think_end, int) and think_end in ids:
+        skipped = max(at for at, token in enumerate(ids) if token == think_end) + 1
+    whole = decode(ids[skipped:])
+    tail = whole.split(think_end)[-1] if isinstance(think_end, str) else whole
+    start = len(whole) - len(tail if think_end is None else tail.lstrip())
+    own = ids[skipped:kept]
+    lengths = [len(decode(own[:k]).rstrip("�")) for k in range(len(own) + 1)]
+    before = next(k for k, length in enumerate(lengths) if length >= min(start, lengths[-1]))
+    before -= lengths[before] > start
+    if len(own) - before <= 16:
+        return visible
+    return whole[start : lengths[before + 16]][: len(visible)]
+
+
 def check(ids: list[int], words: Any, stops: list[str], think_end: str | int | None = None) -> Any:
     decode = reader(words)
     cut = cut_response(ids, decode, stops, think_end)
     assert cut.text == as_the_host(ids, decode, stops, think_end)
     assert (cut.kept, cut.straddles) == by_the_rule(ids, decode, cut.text, think_end)
+    assert cut.text[: cut.head] == first_by_the_rule(ids, decode, cut.text, cut.kept, think_end)
     return cut
 
 
@@ -141,6 +161,51 @@ def test_reasoning_is_in_the_ids_and_not_in_the_text() -> None:
     assert by_id[: cut.kept] == [*thought, 6, *WORDS(" Yes")["input_ids"]]
 
 
+def test_the_first_tokens_of_a_text() -> None:
+    ids = WORDS("What is the name of the river that flows through the city of Paris to the sea?")["input_ids"]
+    assert len(ids) > 20
+    cut = check(ids, WORDS, [])
+    assert cut.text[: cut.head] == WORDS.decode(ids[:16])
+    for count in (0, 1, 15, 16):
+        short = check(ids[:count], WORDS, [])
+        assert short.head == len(short.text), "all of it"
+    stopped = check(ids, WORDS, [WORDS.decode(ids[12:14])])
+    assert stopped.head == len(stopped.text) < cut.head
+    # A special token is one of the sixteen and says nothing.
+    special = check([4, *ids], WORDS, [])
+    assert special.text[: special.head] == WORDS.decode(ids[:15])
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("abcdefghijkl😀zz", "abcdefghijkl😀"),
+        ("abcdefghijklm😀z", "abcdefghijklm"),
+        ("abcdefghijklmno河流", "abcdefghijklmno"),
+        ("河流河流河流河流", "河流河流河"),
+    ],
+)
+def test_the_first_tokens_end_before_a_character_in_pieces(text: str, head: str) -> None:
+    """One token a byte: sixteen bytes, and no part of a character."""
+    cut = check(BYTES(text)["input_ids"], BYTES, [])
+    assert cut.text[: cut.head] == head
+
+
+def test_the_first_tokens_are_those_of_the_answer() -> None:
+    thought, said = "I think that it is so, because of this. " * 2, "Yes: the river flows through the city."
+    ids = [*BYTES(thought)["input_ids"], *BYTES("</t>  " + said)["input_ids"]]
+    assert check(ids, BYTES, [], "</t>").head == 16
+    by_id = [*BYTES(thought)["input_ids"], 6, *BYTES(said)["input_ids"]]
+    assert check(by_id, BYTES, [], 6).head == 16
+    assert check(by_id, BYTES, [], None).head == 16
+    # Whole words: the blank before the first one is stripped with the mark, its token counts.
+    said = " the river flows through the city, and so on and so on."
+    tokens = WORDS(said)["input_ids"]
+    assert WORDS.decode(tokens[:1]).lstrip() not in ("", WORDS.decode(tokens[:1]))
+    cut = check([*WORDS(thought)["input_ids"], 6, *tokens], WORDS, [], 6)
+    assert " " + cut.text[: cut.head] == WORDS.decode(tokens[:16])
+
+
 def test_reasoning_that_never_ends() -> None:
     ids = WORDS(" I think\nso")["input_ids"]
     # The host strips the start even where there is no mark.
@@ -183,7 +248,7 @@ def test_any_text_by_brute_force(
 
 @settings(max_examples=150, deadline=None)
 @given(
-    ids=st.lists(st.integers(3, len(BYTES) - 1), max_size=14),
+    ids=st.lists(st.integers(3, len(BYTES) - 1), max_size=22),
     stop=st.sampled_from(["a", "\n", " ", "�", "e"]),
     think_end=st.sampled_from([None, 4, "�"]),
 )

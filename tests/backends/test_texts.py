@@ -187,3 +187,18 @@ def test_smollm2_says_what_the_host_says(smollm2: Path) -> None:
     responses = answer(lm, prompts, gen_kwargs)
     assert [response.text for response in responses] == expected
     assert all(expected)
+
+
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+def test_the_first_tokens_of_a_response(engine: str) -> None:
+    lm = fresh()
+    lm.sago_engine = engine
+    gen_kwargs = {"until": ["\n\n"], "max_gen_toks": 24}
+    responses = answer(lm, PROMPTS, gen_kwargs)
+    for response in responses:
+        assert response.head is not None
+        said = WORDS.decode(response.kept_ids[:16], skip_special_tokens=True)
+        shown = response.text[: response.head]
+        # The last kept token may cross the stop string.
+        assert shown == (said.rstrip("\ufffd") if len(response.kept_ids) > 16 else response.text)
+    assert any((response.head or 0) < len(response.text) for response in responses)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sago_harness.cli.main import main
+from sago_harness.scores.table import read_parquet
 from tests.runs.made_runs import write_runs
 
 
@@ -27,6 +28,7 @@ def test_prints_and_writes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFix
     for title in ("Leaderboard", "Is it unstable?", "Rank reversals", "How firm is this?"):
         assert title in said
     assert "sago compare|models:3|tasks:p,q" in said
+    assert "Families apart" not in said, "there are none"
     read = json.loads((out / "comparison.json").read_text())
     assert read["about"]["settings"]["resamples"] == 199
     board = read["tables"]["leaderboard"]["rows"]
@@ -38,6 +40,16 @@ def test_prints_and_writes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFix
     for ending in ("md", "tex"):
         assert "sago compare|" in (out / f"pairs.{ending}").read_text()
     assert not list(out.glob("*.part"))
+
+
+def test_a_table_without_rows_is_shown_where_it_is_asked_for(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(runs), "--resamples", "99", "--show", "apart"]) == 0
+    said = capsys.readouterr().out
+    assert "Families apart" in said
+    assert "no run has variants of families beside the score" in said
+    assert "Leaderboard" not in said
 
 
 def test_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,3 +106,27 @@ def test_named_tables_alone(runs: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "Leaderboard" in said
     assert "Which of two models" not in said
     assert "... and 2 more rows" in said
+
+
+def test_texts_are_those_of_the_seed_that_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said: dict[int, set[str]] = {}
+    for seed in (42, 7):
+        folder = tmp_path / "runs" / str(seed)
+        time = f"2026-01-02T03-04-05.0000{seed:02d}"
+        written = write_runs(
+            folder, models=["one", "two"], tasks=["p"], documents=8, time=time, seed=seed, pack_seed=seed
+        )
+        said[seed] = {row["response"] for path in written for row in read_parquet(path)}
+    out = tmp_path / "out"
+    assert main(["compare", str(tmp_path / "runs"), "--resamples", "99", "--out", str(out)]) == 0
+    assert (
+        "pack seeds 7, 42 found: ranked by 42, the others are in 'How firm is this'"
+        in capsys.readouterr().out
+    )
+    tables = json.loads((out / "comparison.json").read_text())["tables"]
+    worst = tables["worst"]["rows"]
+    assert worst
+    for row in worst:
+        assert {row["response"], row["canonical"]} <= said[42] - said[7]
+    firm = [row for row in tables["firmness"]["rows"] if row["kind"] == "pack seed"]
+    assert {(row["detail"], row["models"]) for row in firm} == {("7", 2)}

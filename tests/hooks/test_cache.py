@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ from sago_harness.axes.measures import Act
 from sago_harness.axes.vectors import VectorFile
 from sago_harness.backends.hf import HFBackend
 from sago_harness.backends.identity import WHOLE, fingerprint, model_identity
+from sago_harness.backends.store import Entry, _row
 from sago_harness.backends.text import TextBackend
 from sago_harness.data import Response, Wanted
 from sago_harness.errors import SagoError
@@ -423,6 +425,47 @@ def test_a_request_that_failed_is_sent_again(tmp_path: Path, computed: Computed)
     found = ask(lm, tmp_path / "c")
     assert computed() == [TEXTS[0]]
     assert (str(found[0]), found[0].measured["text_reason"]) == ("I say Name a river", "")
+
+
+def as_before(path: Path) -> int:
+    """Leave out what entries of older versions lack: where the first tokens end; return their number."""
+    with sqlite3.connect(f"{path}.sago.sqlite") as link:
+        rows = link.execute("SELECT rowid, content, vectors FROM entries").fetchall()
+        for rowid, text, vectors in rows:
+            said, measured, held = json.loads(text)
+            measured["first"].pop("characters")
+            entry = Entry(said, measured, frozenset(held) - {"head"}, vectors)
+            values = (*_row(entry), rowid)
+            link.execute("UPDATE entries SET content = ?, vectors = ?, digest = ? WHERE rowid = ?", values)
+    link.close()
+    return len(rows)
+
+
+def test_entries_that_do_not_say_where_the_first_tokens_end_are_replaced(
+    lm: Any, tmp_path: Path, computed: Computed
+) -> None:
+    first = ask(lm, tmp_path / "c")
+    assert all(isinstance(answer.measured["first"]["characters"], int) for answer in first)
+    assert as_before(tmp_path / "c") == 7
+    computed()
+    again = ask(lm, tmp_path / "c")
+    assert len(computed()) == 2
+    assert content(again) == content(first)
+    assert content(ask(lm, tmp_path / "c")) == content(first)
+    assert computed() == []
+    assert as_before(tmp_path / "c") == 7, "none is kept twice"
+
+
+def test_answers_that_were_paid_for_are_not_asked_for_again(tmp_path: Path, computed: Computed) -> None:
+    """An interface gives no token ids: its entries lack nothing."""
+    plugin.load()
+    lm = Scripted(str.upper)
+    first = ask(lm, tmp_path / "c")
+    assert {answer.measured["first"]["characters"] for answer in first} == {None}
+    as_before(tmp_path / "c")
+    computed()
+    assert [str(answer) for answer in ask(lm, tmp_path / "c")] == [str(answer) for answer in first]
+    assert computed() == []
 
 
 def test_hidden_states_are_kept_where_they_are_wanted(lm: Any, tmp_path: Path, computed: Computed) -> None:

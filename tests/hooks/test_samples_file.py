@@ -15,6 +15,8 @@ from lm_eval.loggers import EvaluationTracker
 
 from sago_harness.axes import MEASURES
 from sago_harness.axes.base import Context, Measure, Scored
+from sago_harness.axes.encoders import Encoder, baseline, load_encoder
+from sago_harness.axes.generation import generation_distances
 from sago_harness.axes.representation import REPRESENTATIONS
 from sago_harness.scores.columns import AXIS_COLUMNS
 from sago_harness.scores.composite import COMPOSITES, mean_estimate
@@ -92,6 +94,27 @@ def test_a_record_says_all_that_was_promised(written: tuple[dict[str, Any], Path
         assert row["families"] == {"register": 2, "noise": 2, "structure": 2}
         assert row["model"]["dtype"] == "float32"
         assert isinstance(row["rejects"], list)
+
+
+def test_the_first_tokens_are_measured_on_their_own(english_lm: Any, minilm: Path) -> None:
+    """Against both measures on the texts, cut where the record says."""
+    task = "sago_demo_reasoning"
+    results = evaluate(english_lm, task, limit=3, gen_kwargs={"max_gen_toks": 24, "until": ["Z", "q"]})
+    encoder = load_encoder(None, "en")
+    assert isinstance(encoder, Encoder)
+    b = baseline(encoder, "en")
+    lengths = set()
+    for sample in results["samples"][task]:
+        rows = [json.loads(record) for record in sample["filtered_resps"]]
+        said = [texts[0] for texts in sample["resps"]]
+        heads = [text[: row["first"]["characters"]] for row, text in zip(rows, said, strict=True)]
+        expected = generation_distances([(heads[0], head) for head in heads], encoder, b)
+        for row, one, text, head in zip(rows, expected, said, heads, strict=True):
+            assert row["first"]["x_bleu"] == one.bleu
+            assert row["first"]["x_bert"] == pytest.approx(one.semantic, abs=1e-6)
+            assert row["tokens"]["response"] > 16 or head == text
+            lengths.add(head == text)
+    assert lengths == {True, False}
 
 
 def test_every_prompt_has_its_hash(written: tuple[dict[str, Any], Path, dict[str, Path]]) -> None:

@@ -9,9 +9,11 @@ import math
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sago_harness.errors import SagoError
+from sago_harness.jsonsafe import dumps, json_safe
 from sago_harness.report.save import save_tables
 from sago_harness.report.tables import (
     Column,
@@ -95,6 +97,30 @@ def test_json_is_strict_and_unrounded() -> None:
     one = Table("t", "A", (Column("x"),), ((1 / 3,), (math.nan,), (math.inf,)))
     read = json.loads(as_json([one], {"signature": "s"}), parse_constant=lambda word: pytest.fail(word))
     assert [row["x"] for row in read["tables"]["t"]["rows"]][:2] == [1 / 3, None]
+
+
+def test_json_is_that_of_the_rows_one_by_one() -> None:
+    numbers = (0.5, math.nan, -math.inf, 1e-300, np.float64(0.25), np.int64(3), 7, True, None)
+    cells = [*numbers, *HOSTILE, (0.1, math.nan), (1.0, 2.0), "plain"]
+    columns = (Column("cell"), Column("n", kind="count"))
+    # Many rows that are plain, so that some are written as they are and some are not.
+    rows = tuple((cell, n) for cell in cells for n in range(150))
+    one, two = Table("t", "A \ud800", columns, rows, ("a note",)), Table("u", "B", columns, ())
+    text = as_json([one, two], {"signature": "s", "x": math.nan})
+    assert text == dumps(
+        {
+            "about": {"signature": "s", "x": None},
+            "tables": {
+                t.name: {
+                    "title": t.title,
+                    "rows": [json_safe({"cell": cell, "n": n}) for cell, n in t.rows],
+                    "notes": list(t.notes),
+                }
+                for t in (one, two)
+            },
+        }
+    )
+    assert one.records() == [json_safe({"cell": cell, "n": n}) for cell, n in rows]
 
 
 @pytest.mark.parametrize(

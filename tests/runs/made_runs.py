@@ -88,6 +88,15 @@ def signature(task: str, documents: int, variants: int, **changes: Any) -> dict[
     }
 
 
+def reseeded(task: str, seed: int) -> dict[str, Any]:
+    """What another seed of the variants changes in a signature; nothing for the usual one."""
+    if seed == 42:
+        return {}
+    parts = ("variants", "prompts", "scoring")
+    hashed = {part: hashlib.sha256(f"{task}{part}{seed}".encode()).hexdigest()[:16] for part in parts}
+    return {"seed": seed, **hashed}
+
+
 def line(full: Mapping[str, Any]) -> str:
     """The signature in one line, as records hold it."""
     pack = f"|pack:{full['pack'][:16]}" if full["pack"] else ""
@@ -126,17 +135,24 @@ def write_runs(
     seed: int = 0,
     time: str = TIME,
     compression: str = "zstd",
+    pack_seed: int = 42,
+    **changes: Any,
 ) -> list[Path]:
     """Write one folder a model with its results and the records of every task; return the records' paths.
 
     ``levels`` is each model's mean distance as a share of chance; ``missing`` the share of numbers that
-    are unscored, with a reason.
+    are unscored, with a reason; ``pack_seed`` the seed of the variants, with what follows from it in the
+    signature, ``changes`` what else is another.
     """
     names = [f"model{m:03d}" for m in range(models)] if isinstance(models, int) else list(models)
     of = [f"made{t:02d}" for t in range(tasks)] if isinstance(tasks, int) else list(tasks)
     level = np.broadcast_to(np.asarray(levels, dtype=float), (len(names),))
     signatures = {
-        task: signature(task, documents, variants, controls=controls, canonical_repeats=repeats)
+        task: {
+            **signature(task, documents, variants, controls=controls, canonical_repeats=repeats),
+            **reseeded(task, pack_seed),
+            **changes,
+        }
         for task in of
     }
     plain = {task: _plain(documents, variants, controls, repeats, line(signatures[task])) for task in of}

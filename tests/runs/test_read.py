@@ -402,6 +402,36 @@ def test_all_formats_give_the_same_table(kind: str, request: pytest.FixtureReque
     assert np.isfinite(new.first["x_prob"]).any()
 
 
+def test_older_records_of_this_version_lack_the_first_tokens_of_texts(real: Path, tmp_path: Path) -> None:
+    """Both kinds stand beside each other in one table."""
+    import pyarrow.parquet as pq
+
+    (path,) = real.glob("records_sago_demo_facts_*.parquet")
+    older = pq.read_table(path)
+    added = [
+        name for name in ("x_bleu", "x_bert", "x_sem", "characters") if f"first_{name}" in older.column_names
+    ]
+    assert len(added) == 4
+    (tmp_path / "old").mkdir()
+    pq.write_table(older.drop_columns([f"first_{name}" for name in added]), tmp_path / "old" / path.name)
+    rows = read_parquet(path)
+    for row in rows:
+        row["first"] = {name: value for name, value in row["first"].items() if name in ("x_prob", "x_ent")}
+    samples = write_samples(rows, tmp_path / "s.jsonl")
+    paths = {"new": path, "old": tmp_path / "old" / path.name, "samples": samples}
+    (table,) = list(read_table(find_runs([f"{name}={given}" for name, given in paths.items()])))
+    assert table.models == ("new", "old", "samples")
+    known = np.isfinite(table.first["x_bleu"]).any(axis=(1, 2))
+    assert known.tolist() == [True, False, False]
+    assert np.isfinite(table.first_controls["x_bleu"]).any(axis=(1, 2)).tolist() == known.tolist()
+    for name in ("x_prob", "x_ent"):
+        for values in (table.first[name], table.first_controls[name]):
+            assert np.isfinite(values[0]).any()
+            np.testing.assert_array_equal(values[0], values[1])
+            np.testing.assert_array_equal(values[0], values[2])
+    assert table.mixed == (False, False, False)
+
+
 def test_the_hosts_own_samples_give_the_table_of_the_records(real: Path) -> None:
     for run in find_runs([real]):
         samples = run.path.with_name(run.path.name.replace("records_", "samples_")).with_suffix(".jsonl")

@@ -275,6 +275,26 @@ def test_the_same_study_twice_is_the_same_to_the_last_digit() -> None:
     assert other.signature != once.signature
 
 
+@pytest.mark.parametrize("control", ["", "b"])
+def test_data_sets_at_once_are_data_sets_one_by_one(control: str) -> None:
+    tables = [made(t, i, missing=0.02) for i, t in enumerate("pqrst")]
+    settings = replace(QUICK, control=control)
+    alone, together = (compare(ScoreTable.of(tables), settings, workers=count) for count in (1, 3))
+    assert as_json(sections(alone), alone.about()) == as_json(sections(together), together.about())
+    assert list(alone.pairs) == list(together.pairs) == [*"pqrst", "overall"]
+    assert set(together.processor) == set(together.seconds) == set(alone.seconds)
+
+
+def test_what_is_wrong_with_one_of_several_data_sets_is_told() -> None:
+    def load(task: str) -> TaskTable:
+        if task == "q":
+            raise SagoError("q cannot be read")
+        return made(task)
+
+    with pytest.raises(SagoError, match="q cannot be read"):
+        compare(ScoreTable(("p", "q", "r"), ("a", "b", "c"), load), QUICK, workers=2)
+
+
 def test_what_is_not_there_is_named() -> None:
     with pytest.raises(SagoError, match="no data set"):
         compare(ScoreTable.of([]))

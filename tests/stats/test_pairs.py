@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sago_harness.errors import SagoError
-from sago_harness.stats.flips import Flips, student
+from sago_harness.stats.flips import Flips, Marks, student
 from sago_harness.stats.pair_data import SharedSums, contributions, of_quantity, pair_data
 from sago_harness.stats.pairs import PairBlock, adjust_family, compare, pair_block, pair_places
 from sago_harness.stats.quantities import Quantity, mean_quantity
@@ -386,3 +386,15 @@ def test_power_of_a_known_difference():
     expected = TTestPower().power(shift / np.sqrt(2.0), n, 0.05)
     found = rejected(np.random.default_rng(16), "normal", n, 300, shift)
     assert abs(found - expected) <= 3.0 * np.sqrt(expected * (1.0 - expected) / 300) + 0.02
+
+
+@pytest.mark.parametrize("draws", [1, 255, 2040, 2041, 9999])
+def test_marks_are_counted_row_by_row(draws):
+    rng = np.random.default_rng(draws)
+    values = rng.integers(0, 4, size=(5, draws)).astype(np.float32)
+    values[0] = 3.0
+    limits = np.array([[3.0], [0.0], [1.0], [2.0], [9.0]], dtype=np.float32)
+    marks = Marks(values.shape)
+    for ordering in (np.greater_equal, np.less_equal, np.greater):
+        found = marks.count(ordering, values, limits)
+        np.testing.assert_array_equal(found, ordering(values, limits).sum(axis=1))
