@@ -189,7 +189,8 @@ class Dosed(Backend):
         self, asked: World, doses: Mapping[str, Level], seed: int = 0, logits: Doubles | None = None
     ) -> None:
         dosed = {KINDS[kind] for kind in doses}
-        self.doses = {k: v for k, v in REST.items() if KINDS[k] not in dosed} | dict(doses)
+        at_rest = {kind: level for kind, level in REST.items() if KINDS[kind] not in dosed}
+        self.doses: dict[str, Level] = {**at_rest, **doses}
         self.seed = seed
         count = len(asked.documents)
         self.place = {prompts[0].text: i for i, prompts in enumerate(asked.prompts)}

@@ -214,7 +214,8 @@ def test_sharpening_two_levels_of_logits_has_a_closed_form(encoder: str, kept: i
 
     def law(b: float) -> Doubles:
         weights = np.array([math.exp(a * b)] * kept + [1.0] * (count - kept))
-        return weights / weights.sum()
+        shares: Doubles = weights / weights.sum()
+        return shares
 
     def entropy(p: Doubles) -> float:
         return -math.fsum(p * np.log2(p)) * math.log(2.0)
