@@ -115,7 +115,7 @@ class HFBackend(Backend):
     ) -> Iterator[tuple[int, list[Response]]]:
         """Take the fast path, or generate once per distinct request and then force everywhere."""
         encoded = [[self._encoder.encode(prompt, wanted) for prompt in prompts] for prompts in documents]
-        reason = self.reason_for_plain(documents)
+        reason = self.reason_for_plain(documents, encoded)
         if not reason:
             yield from self._run_fast(documents, encoded, wanted, progress)
             return
@@ -144,13 +144,20 @@ class HFBackend(Backend):
 
     # ------------------------------------------------------------------ fast path
 
-    def reason_for_plain(self, documents: Sequence[Sequence[Prompt]]) -> str:
+    def reason_for_plain(
+        self, documents: Sequence[Sequence[Prompt]], encoded: Sequence[Sequence[Encoded]] | None = None
+    ) -> str:
         """Return why these prompts take the plain path, "" if they take the fast one."""
         prompts = [prompt for document in documents for prompt in document]
         if not prompts or any(prompt.gen_kwargs != prompts[0].gen_kwargs for prompt in prompts):
             return "prompts with different generation arguments"
         gen_kwargs, limit, _ = self._encoder.limits(prompts[0])
-        reason = "no token to generate" if limit < 1 else reason_against(self.lm, self._inner(), gen_kwargs)
+        if limit < 1:
+            return "no token to generate"
+        if encoded is None:
+            encoded = [[self._encoder.encode(prompt, Wanted()) for prompt in prompts]]
+        longest = limit + max(len(code.ids) for codes in encoded for code in codes)
+        reason = reason_against(self.lm, self._inner(), gen_kwargs, longest)
         if reason:
             return reason
         if getattr(self.lm, "sago_probed", None) is None:

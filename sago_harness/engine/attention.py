@@ -147,16 +147,20 @@ def ragged_attention(
     Raises
     ------
     CannotAttend
-        If the model asks for something that is not computed here (soft caps, sinks, windows).
+        If the model asks for something that is not computed here (soft caps, sinks, short windows).
     """
     step = _current.get()
     if step is None:
         raise CannotAttend("called outside a pass")
     if attention_mask is None or attention_mask.shape != NO_MASK or attention_mask.dtype != torch.bool:
         raise CannotAttend("a mask of the model's own")
-    for name in ("softcap", "s_aux", "position_bias", "sliding_window", "sinks"):
+    for name in ("softcap", "s_aux", "position_bias", "sinks"):
         if extra.get(name) is not None:
             raise CannotAttend(f"attention with {name}")
+    window = extra.get("sliding_window")
+    # No row is longer: every token sees all before it, window or not.
+    if window is not None and window < step.slots.columns:
+        raise CannotAttend("attention with a sliding_window shorter than a row")
     step.calls += 1
     keys, values = step.slots.keys[step.slots.layer], step.slots.values[step.slots.layer]
     heads, total, width = query.shape[1:]

@@ -40,7 +40,7 @@ _ONE = (
 _LENGTH_BOUND = ("dynamic", "longrope")
 
 
-def reason_against(lm: Any, inner: Any, gen_kwargs: Mapping[str, Any]) -> str:
+def reason_against(lm: Any, inner: Any, gen_kwargs: Mapping[str, Any], longest: int) -> str:
     """Return why the plain path is taken, "" if the fast one can be.
 
     Parameters
@@ -50,6 +50,9 @@ def reason_against(lm: Any, inner: Any, gen_kwargs: Mapping[str, Any]) -> str:
         The causal language model, an adapter's wrapper taken off.
     gen_kwargs : mapping
         As the host reads them, limit and stop strings apart.
+    longest : int
+        Tokens of the longest prompt with a response of full length: within a sliding window, attention
+        is what it is without.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def reason_against(lm: Any, inner: Any, gen_kwargs: Mapping[str, Any]) -> str:
         return "engine=plain"
     if lm.backend != "causal":
         return "an encoder-decoder model"
-    return _generation(inner, gen_kwargs) or _architecture(inner)
+    return _generation(inner, gen_kwargs) or _architecture(inner, longest)
 
 
 def _generation(inner: Any, gen_kwargs: Mapping[str, Any]) -> str:
@@ -83,20 +86,17 @@ def _generation(inner: Any, gen_kwargs: Mapping[str, Any]) -> str:
     return ""
 
 
-def _architecture(inner: Any) -> str:
+def _architecture(inner: Any, longest: int) -> str:
     config = inner.config
     text = text_config(config)
     if getattr(text, "_attn_implementation", None) != "sdpa":
         return f"attention {getattr(text, '_attn_implementation', None)!r} (sdpa is needed)"
-    kinds = {kind for kind in getattr(text, "layer_types", None) or () if kind != "full_attention"}
-    if kinds:
-        return f"layers of kind {', '.join(sorted(map(str, kinds)))}"
-    if getattr(text, "sliding_window", None) and getattr(text, "use_sliding_window", True):
-        return "a sliding window"
+    if reason := _layers(text, longest):
+        return reason
     ropes = getattr(text, "rope_parameters", None) or getattr(text, "rope_scaling", None) or {}
-    kind = ropes.get("rope_type", ropes.get("type")) if isinstance(ropes, dict) else None
-    if kind in _LENGTH_BOUND:
-        return f"position codes of kind {kind}"
+    bound = sorted(_rope_kinds(ropes) & set(_LENGTH_BOUND))
+    if bound:
+        return f"position codes of kind {', '.join(bound)}"
     if inner.get_output_embeddings() is None:
         return "no output layer that could be found"
     try:
@@ -104,3 +104,26 @@ def _architecture(inner: Any) -> str:
     except NoBlocks as error:
         return str(error)
     return ""
+
+
+def _layers(text: Any, longest: int) -> str:
+    """Return why layers of these kinds are in the way."""
+    kinds = set(getattr(text, "layer_types", None) or ())
+    others = sorted(map(str, kinds - {"full_attention", "sliding_attention"}))
+    if others:
+        return f"layers of kind {', '.join(others)}"
+    window = getattr(text, "sliding_window", None)
+    slides = "sliding_attention" in kinds if kinds else window and getattr(text, "use_sliding_window", True)
+    if slides and longest > (window or 0):
+        return f"a sliding window of {window or 0} tokens, shorter than a prompt with its response"
+    return ""
+
+
+def _rope_kinds(ropes: Any) -> set[str]:
+    """Return the kinds of position codes: one for all layers, or one a kind of layer."""
+    if not isinstance(ropes, Mapping):
+        return set()
+    kind = ropes.get("rope_type", ropes.get("type"))
+    if kind is not None:
+        return {str(kind)}
+    return {found for part in ropes.values() for found in _rope_kinds(part)}

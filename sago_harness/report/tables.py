@@ -13,7 +13,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -332,15 +332,18 @@ def as_html(table: Table) -> str:
 
 def as_json(tables: Sequence[Table], about: Mapping[str, Any]) -> str:
     """Return all tables with full precision, and what they depend on, as strict JSON."""
-    named = {dumps(table.name): table for table in tables}
-    made = ",".join(f"{name}:{_as_object(table)}" for name, table in named.items())
-    return f'{{"about":{dumps(dict(about))},"tables":{{{made}}}}}'
+    return "".join(_pieces({dumps(table.name): table for table in tables}, about))
 
 
-def _as_object(table: Table) -> str:
-    # As objects all rows of a large table together take many times the space of the text.
-    rows = [_some_rows(table, start) for start in range(0, len(table.rows), _AT_ONCE)]
-    return f'{{"title":{dumps(table.title)},"rows":[{",".join(rows)}],"notes":{dumps(list(table.notes))}}}'
+def _pieces(named: Mapping[str, Table], about: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the text piece by piece: as objects all rows of a large table take many times its space."""
+    yield f'{{"about":{dumps(dict(about))},"tables":{{'
+    for place, (name, table) in enumerate(named.items()):
+        yield f'{"," if place else ""}{name}:{{"title":{dumps(table.title)},"rows":['
+        for start in range(0, len(table.rows), _AT_ONCE):
+            yield ("," if start else "") + _some_rows(table, start)
+        yield f'],"notes":{dumps(list(table.notes))}}}'
+    yield "}}"
 
 
 def _some_rows(table: Table, start: int) -> str:

@@ -234,12 +234,16 @@ def compare(
 
     parts = list(_bar(each(part_of, table.tasks, workers), len(table.tasks), progress))
     with clock("schemes"):
-        lean = ScoreTable.of([part.lean for part in parts])
+        lean = ScoreTable.of([part.lean for part in parts if part.lean is not None])
         schemes = {name: scheme_scores(lean, name) for name in scheme_names() if name != OWN}
+    # Nothing else needs the variants, which take much of the space.
+    del lean
+    parts = [replace(part, lean=None) for part in parts]
     if settings.scheme != OWN:
         parts = [_under(part, schemes[settings.scheme]) for part in parts]
     scored = {part.scored.task: part.scored for part in parts}
-    whole = overall(list(scored.values())) if len(scored) > 1 else None
+    with clock("overall"):
+        whole = overall(list(scored.values())) if len(scored) > 1 else None
     found: dict[str, Any] = {"intervals": {}, "ranks": {}, "pairs": {}}
     turned: dict[str, ReversalTable] = {}
     if all(_has_documents(one) for one in scored.values()):
@@ -303,7 +307,7 @@ class _Part:
     dose: list[DoseResult]
     worst: list[WorstResult]
     firm: list[Variation]
-    lean: TaskTable
+    lean: TaskTable | None
     signatures: dict[str, Mapping[str, Any]]
     sources: dict[str, str]
     reasons: dict[tuple[str, str], dict[str, dict[str, int]]]

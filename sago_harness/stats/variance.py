@@ -261,8 +261,8 @@ def _mean_squares(kinds: Sequence[_Kinds], weights: Doubles | Singles) -> Double
 
 def _weighted(weights: Doubles | Singles, blocks: Sequence[Doubles]) -> Doubles:
     """Return weighted sums over the documents of K blocks (D, G), of shape (B, K, G)."""
-    together = np.concatenate(blocks, axis=1).astype(weights.dtype)
-    sums = (weights @ together).astype(np.float64)
+    together: Doubles = np.concatenate(blocks, axis=1)
+    sums: Doubles = (weights @ together.astype(weights.dtype)).astype(np.float64)
     return sums.reshape(len(weights), len(blocks), -1)
 
 

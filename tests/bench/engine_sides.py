@@ -131,6 +131,12 @@ def ours(lm: Any, documents: Documents) -> tuple[list[list[Response]], HFBackend
     return [found[index] for index in range(len(documents))], backend
 
 
+def ours_plain(lm: Any, documents: Documents) -> tuple[list[list[Response]], HFBackend]:
+    """All signals of all prompts by the plain path."""
+    with plain_engine(lm):
+        return ours(lm, documents)
+
+
 def reason_for_plain(lm: Any, documents: Documents) -> str:
     """Why the backend takes its plain path for these prompts, "" if it takes the fast one."""
     return HFBackend(lm).reason_for_plain(documents)

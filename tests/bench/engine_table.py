@@ -78,8 +78,9 @@ def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
             )
     if samples := found["samples"].get("second"):
         path = f"plain path: {found['second']['reason']}" if found["second"]["reason"] else "fast path"
-        name = f"{found['second']['model']} ({path}) / its stock"
-        made.append(_row(name, next(iter(KINDS)), samples, ("ours", "stock"), _of("ours", "stock"), None))
+        for side, told in (("plain", "plain path, asked for"), ("ours", path)):
+            name = f"{found['second']['model']} ({told}) / its stock"
+            made.append(_row(name, next(iter(KINDS)), samples, (side, "stock"), _of(side, "stock"), None))
     return made
 
 

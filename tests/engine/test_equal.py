@@ -17,7 +17,10 @@ from tests import tiny
 from tests.backends.plain import PROMPTS, document, forced, library_states
 from tests.engine.compare import GEN, WORDS, equal, fast, lm_of, plain, same
 
-FAST = ("llama", "qwen2", "qwen3", "phi3", "gpt2", "gpt_neox", "mistral")
+FAST = ("llama", "qwen2", "qwen3", "phi3", "gpt2", "gpt_neox", "mistral", "gemma3")
+
+#: No window, and one that is longer than every row.
+WINDOWS = {"mistral": None, "gemma3": 64}
 
 
 def bundle(gen_kwargs: dict[str, Any]) -> list[list[Prompt]]:
@@ -31,15 +34,15 @@ def bundle(gen_kwargs: dict[str, Any]) -> list[list[Prompt]]:
 
 
 def model_of(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> Any:
-    if name == "mistral":
+    if name in WINDOWS:
         kind = tiny.ARCHITECTURES[name]
-        changed = {**tiny.ARCHITECTURES, name: (kind[0], kind[1], {"sliding_window": None}, kind[3])}
-        monkeypatch.setattr(tiny, "ARCHITECTURES", changed)
+        changed = {**kind[2], "sliding_window": WINDOWS[name]}
+        monkeypatch.setitem(tiny.ARCHITECTURES, name, (kind[0], kind[1], changed, kind[3]))
+    model = tiny.architecture(name, len(WORDS), seed)
+    if name in WINDOWS:
         # The library reads a left-out window as its default.
-        model = tiny.architecture(name, len(WORDS), seed)
-        model.config.sliding_window = None
-        return model
-    return tiny.architecture(name, len(WORDS), seed)
+        model.config.sliding_window = WINDOWS[name]
+    return model
 
 
 @pytest.mark.parametrize(("batch_size", "seed"), [(1, 0), (3, 1), (8, 2)])

@@ -260,7 +260,7 @@ def test_attention_says_what_it_cannot_do() -> None:
     with pytest.raises(CannotAttend, match="outside a pass"):
         ragged_attention(None, query, query, query, UNMASKED)
     config = SimpleNamespace(_attn_implementation_internal="sdpa")
-    with attending([config], Attended(Slots(1, 2), [])):
+    with attending([config], Attended(Slots(1, 5), [])):
         assert config._attn_implementation_internal == "sago_ragged"
         with pytest.raises(CannotAttend, match="sliding_window"):
             ragged_attention(None, query, query, query, UNMASKED, sliding_window=4)

@@ -48,8 +48,8 @@ def check_plain(
     [
         # By its soft caps (eager attention) or by its windows, whichever a version comes to first.
         ("gemma2", "attention 'eager'" if int(transformers.__version__.split(".")[0]) > 4 else "sliding"),
-        ("gemma3", "layers of kind sliding_attention"),
-        ("mistral", "a sliding window"),
+        ("gemma3", "a sliding window of 8 tokens"),
+        ("mistral", "a sliding window of 8 tokens"),
         ("mamba", "attention"),
         ("t5", "an encoder-decoder model"),
     ],
@@ -188,3 +188,19 @@ def test_a_model_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     # A model that has been asked is left as it was.
     assert lm.model.config._attn_implementation == "sdpa"
     assert not lm.model.lm_head._forward_pre_hooks
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_a_window_that_holds_every_row(spare: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [document(PROMPTS[:3], SHORT)]
+    longest = max(len(WORDS(text)["input_ids"]) for text in PROMPTS[:3]) + SHORT["max_gen_toks"]
+    kind = tiny.ARCHITECTURES["gemma3"]
+    changed = {**kind[2], "sliding_window": longest + spare}
+    monkeypatch.setitem(tiny.ARCHITECTURES, "gemma3", (kind[0], kind[1], changed, kind[3]))
+    lm = tiny.host(tiny.architecture("gemma3", len(WORDS)), WORDS, batch_size=3)
+    if spare < 0:
+        assert against(lm, documents) == (
+            f"a sliding window of {longest - 1} tokens, shorter than a prompt with its response"
+        )
+    else:
+        equal(lm, documents)

@@ -8,6 +8,7 @@ import json
 import math
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def test_json_is_strict_and_unrounded() -> None:
 
 def test_json_is_that_of_the_rows_one_by_one() -> None:
     numbers = (0.5, math.nan, -math.inf, 1e-300, np.float64(0.25), np.int64(3), 7, True, None)
-    cells = [*numbers, *HOSTILE, (0.1, math.nan), (1.0, 2.0), "plain"]
+    cells: list[Any] = [*numbers, *HOSTILE, (0.1, math.nan), (1.0, 2.0), "plain"]
     columns = (Column("cell"), Column("n", kind="count"))
     # Many rows that are plain, so that some are written as they are and some are not.
     rows = tuple((cell, n) for cell in cells for n in range(150))
