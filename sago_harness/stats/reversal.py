@@ -85,7 +85,7 @@ class SomewhereResult:
     data_sets : int
         That both models have.
     a_ahead, b_ahead : str
-        Where each is ahead most clearly.
+        Where each is ahead most clearly; "" if nowhere.
     pvalue, pvalue_adjusted : float
         Of "one of the two is never behind"; the second corrected over all pairs of models.
     confirmed : bool
@@ -108,7 +108,7 @@ class SomewhereResult:
         if self.reason:
             return f"{self.quantity}: {self.a}, {self.b}: {self.reason}"
         state = "swap places" if self.confirmed else "not shown to swap places"
-        where = f"{self.a} ahead on {self.a_ahead}, {self.b} on {self.b_ahead}"
+        where = f"{self.a} ahead on {self.a_ahead or 'none'}, {self.b} on {self.b_ahead or 'none'}"
         return f"{self.quantity}: {self.a}, {self.b} {state} ({where}; p={self.pvalue_adjusted:.4g})"
 
 
@@ -227,7 +227,11 @@ class ReversalTable:
         """Return one pair of models over all data sets, by its place."""
         k, count = place, int(self.data_sets[place])
         tested = bool(np.isfinite(self.somewhere[k]))
-        at_a, at_b = (self.tasks[int(best[k])] for best in self._leads) if tested else ("", "")
+        at_a, at_b = (
+            self._lead(best, k, p) for best, p in zip(self._leads, (self.p_plus, self.p_minus), strict=True)
+        )
+        if not tested:
+            at_a = at_b = ""
         return SomewhereResult(
             self.quantity, self.models[self.a[k]], self.models[self.b[k]], count, at_a, at_b,
             float(self.somewhere[k]), float(self.somewhere_adjusted[k]),
@@ -249,6 +253,11 @@ class ReversalTable:
         """Where a, and where b, of each pair is ahead most clearly; of no meaning where nothing is tested."""
         a, b = (np.where(np.isfinite(p), p, np.inf) for p in (self.p_plus, self.p_minus))
         return a.argmin(axis=0), b.argmin(axis=0)
+
+    def _lead(self, best: Places, k: int, p: Doubles) -> str:
+        """Return the data set of the clearest lead, "" where even that one points the other way."""
+        at = int(best[k])
+        return self.tasks[at] if p[at, k] < 0.5 else ""
 
     def _ahead(self, difference: float, a: str, b: str) -> str:
         if not np.isfinite(difference) or difference == 0.0:

@@ -572,3 +572,19 @@ def test_a_hundred_models_on_twenty_data_sets() -> None:
     assert not (sure & ~truly).any()
     assert next(made.rows()).confirmed
     assert f"{int(made.confirmed_somewhere.sum())} of 4950 pairs of models over 20 data sets" in made.headline
+
+
+def test_a_model_that_leads_nowhere_is_given_no_data_set() -> None:
+    plus = np.array([[0.01], [0.2]])
+    found = reversals(
+        plus, 1.0 - plus, np.array([[0.3], [0.1]]), np.full((2, 1), 0.1),
+        tasks=("p", "q"), models=("a", "b"), pairs=(np.array([0]), np.array([1])),
+    )  # fmt: skip
+    one = found.pair(0)
+    assert (one.a_ahead, one.b_ahead, one.pvalue, one.confirmed) == (
+        "p",
+        "",
+        pytest.approx(0.8),
+        False,
+    )
+    assert "b on none" in str(one)
