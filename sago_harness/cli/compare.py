@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sago_harness.errors import unknown
+from sago_harness.errors import SagoError, unknown
 
 if TYPE_CHECKING:
     from sago_harness.report.tables import Table
@@ -36,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--format", default="json,csv,md,tex", metavar="LIST", help="of the files (default: all four)"
     )
     parser.add_argument("--show", default="", metavar="LIST", help="print these tables alone (see below)")
-    parser.add_argument("--rows", type=int, default=MOST_ROWS, metavar="N", help="rows printed of a table")
+    parser.add_argument("--rows", type=_count, default=MOST_ROWS, metavar="N", help="rows printed of a table")
     parser.add_argument("--tasks", default="", metavar="LIST", help="these data sets alone")
     parser.add_argument("--models", default="", metavar="LIST", help="these models alone")
     parser.add_argument("--scheme", default="sago", metavar="NAME", help="sago, or a published scheme")
@@ -50,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resamples", type=_resamples, default=9999, metavar="N", help="default 9999")
     parser.add_argument("--seed", type=int, default=0, help="of the random draws")
     parser.add_argument(
-        "--worst", type=int, default=5, metavar="K", help="documents of each model that are shown"
+        "--worst", type=_count, default=5, metavar="K", help="documents of each model that are shown"
     )
     parser.add_argument(
         "--every", action="store_true", help="all runs of a model and task, not the newest alone"
@@ -79,6 +80,10 @@ def run(args: argparse.Namespace) -> int:
     for name in formats:
         if name not in (*FORMATS, "json"):
             raise unknown("format", name, (*FORMATS, "json"), "--format")
+    if args.out and not formats:
+        raise SagoError(f"--format names none of {', '.join((*FORMATS, 'json'))}: --out would write nothing")
+    if args.out and args.out.exists() and not args.out.is_dir():
+        raise SagoError(f"--out {args.out} is a file: name a folder")
     wanted = _list(args.show)
     for name in wanted:
         if name not in TABLES:
@@ -116,6 +121,9 @@ def run(args: argparse.Namespace) -> int:
     }
     found = found.with_texts(lambda task, model, document, variant: texts(of[task, model], document, variant))
     made = sections(found)
+    if wanted and wanted[0] != "leaderboard":
+        # What was left out or marked on reading stands under the first table otherwise.
+        print("".join(f"note: {line}\n" for line in table.notes), end="")
     for section in made:
         unasked = not wanted and (section.rows or section.name not in RARE)
         if unasked or section.name in wanted:
@@ -141,7 +149,14 @@ def _cut(table: Table, rows: int) -> Table:
 
 
 def _list(words: str) -> list[str]:
-    return [word.strip() for word in words.split(",") if word.strip()]
+    """Return the words of a list; a comma inside brackets is part of a name."""
+    return [word.strip() for word in re.split(r",(?![^()]*\))", words) if word.strip()]
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+    return int(text)
 
 
 def _share(text: str) -> float:
@@ -163,6 +178,6 @@ def _number(text: str, low: float, high: float, *, low_in: bool = False) -> floa
 
 
 def _resamples(text: str) -> int:
-    if not text.isdigit() or not 99 <= int(text) <= 1_000_000:
+    if not text.isascii() or not text.isdigit() or not 99 <= int(text) <= 1_000_000:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 99 to 1000000")
     return int(text)

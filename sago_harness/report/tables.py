@@ -257,8 +257,10 @@ def as_latex(table: Table) -> str:
     lines.append(" & ".join(_tex(column.heading) for column in table.columns) + r" \\")
     lines.append(r"\midrule")
     for row in table.rows:
-        cells = (_tex(shown(c, k)) for c, k in zip(row, table.columns, strict=True))
-        lines.append(" & ".join(cells) + r" \\")
+        cells = [_tex(shown(c, k)) for c, k in zip(row, table.columns, strict=True)]
+        # Behind the end of a row both would be read as part of it.
+        guard = "{}" if cells[0].startswith(("[", "*")) else ""
+        lines.append(guard + " & ".join(cells) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join([*lines, *(f"% {escape_line(note)}" for note in table.notes)])
 

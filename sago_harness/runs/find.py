@@ -155,6 +155,8 @@ def _named(word: str | Path) -> list[_Found]:
     name, path = "", Path(word)
     if not path.exists() and "=" in str(word):
         name, _, rest = str(word).partition("=")
+        if not name or not rest:
+            raise SagoError(f"{word}: a named run is NAME=PATH, with both")
         path = Path(rest)
     others: list[str] = []
     if path.is_dir():

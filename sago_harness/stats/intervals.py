@@ -72,11 +72,11 @@ def bounds(quantity: Quantity) -> tuple[float, float]:
     """Return the range that a score cannot leave.
 
     [0, 1] for axes, ``sago``, accuracy and flips; r cannot be under 0; the mean of mirroring less
-    its floor lies in [-2, 2].
+    its floor lies in [-2, 2]. Scores of a published scheme are distances without an upper end.
     """
     if quantity.name == MIRRORING:
         return -2.0, 2.0
-    return (0.0, np.inf) if quantity.kind == "measure" else (0.0, 1.0)
+    return (0.0, np.inf) if quantity.kind in ("measure", "scheme") else (0.0, 1.0)
 
 
 def intervals(

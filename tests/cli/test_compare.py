@@ -130,3 +130,65 @@ def test_texts_are_those_of_the_seed_that_ranks(tmp_path: Path, capsys: pytest.C
         assert {row["response"], row["canonical"]} <= said[42] - said[7]
     firm = [row for row in tables["firmness"]["rows"] if row["kind"] == "pack seed"]
     assert {(row["detail"], row["models"]) for row in firm} == {("7", 2)}
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--rows", "-1"], "-1"),
+        (["--worst", "-1"], "-1"),
+        (["--resamples", "²²²"], "whole number"),
+    ],
+)
+def test_counts_are_whole_numbers(
+    runs: Path, flags: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", str(runs), *flags])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_where_to_write_is_checked_before_the_work(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("x")
+    for flags, said in (
+        (["--out", str(taken)], "is a file"),
+        (["--out", str(tmp_path / "new"), "--format", ""], "write nothing"),
+    ):
+        assert main(["compare", str(runs), *flags]) == 2
+        told = capsys.readouterr()
+        assert said in told.err
+        assert not told.out
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("word", ["a=", "=RUNS"])
+def test_a_named_run_has_both_parts(runs: Path, word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", word.replace("RUNS", str(runs))]) == 2
+    assert "NAME=PATH, with both" in capsys.readouterr().err
+
+
+def test_a_comma_inside_brackets_is_part_of_a_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "m (adapter=ad, revision=v2)"
+    write_runs(tmp_path, models=[name, "other"], tasks=["p"], documents=6, variants=3)
+    words = ["compare", str(tmp_path), "--models", name, "--resamples", "99", "--show", "ranking"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert name in said
+    assert "other" not in said
+
+
+def test_a_published_scheme_has_no_upper_end_at_1(runs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "study"
+    words = ["compare", str(runs), "--scheme", "paper-std-meanabs", "--resamples", "199", "--out", str(out)]
+    assert main([*words, "--format", "json", "--show", "ranking"]) == 0
+    rows = json.loads((out / "comparison.json").read_text())["tables"]["ranking"]["rows"]
+    seen = [(row[name], row[f"{name}_interval"]) for row in rows for name in ("x_act", "x_prob", "x_bleu")]
+    assert max(high for _, (_, high) in seen) > 1.0, "held to [0, 1], a value above 1 would lie outside"
+    for value, (low, high) in seen:
+        assert low <= value <= high

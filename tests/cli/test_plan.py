@@ -174,3 +174,8 @@ def test_a_pilot_that_is_not_there(plan: Plan, tmp_path: Path) -> None:
         plan(str(tmp_path / "nowhere"))
     with pytest.raises(SagoError, match="holds no"):
         plan(str(tmp_path))
+
+
+def test_more_documents_than_there_can_be(plan: Plan) -> None:
+    with pytest.raises(SagoError, match="10,000,000 or less"):
+        plan("--documents", 10**21)
