@@ -17,7 +17,14 @@ from lm_eval.api.registry import aggregation_registry, metric_registry, register
 from sago_harness.axes import MEASURES
 from sago_harness.axes.representation.dataset import Level, compare_documents
 from sago_harness.scores.columns import AXIS_COLUMNS, Column, all_columns
-from sago_harness.scores.composite import COMPOSITES, CONTROLS, Estimate, mean_estimate, stock_share, task_scores
+from sago_harness.scores.composite import (
+    COMPOSITES,
+    CONTROLS,
+    Estimate,
+    mean_estimate,
+    stock_share,
+    task_scores,
+)
 
 Items = Sequence[Any]
 

@@ -89,9 +89,7 @@ def chance_influence(
     return found
 
 
-def _pairs(
-    within: Doubles, places: npt.NDArray[np.integer], there: npt.NDArray[np.integer]
-) -> Doubles:
+def _pairs(within: Doubles, places: npt.NDArray[np.integer], there: npt.NDArray[np.integer]) -> Doubles:
     """Return X of every model, of arrays (K, M, D): the square of what a pair of documents adds, once."""
     documents = np.arange(within.shape[2])
     found: Doubles = np.square(within).sum(axis=(0, 2))

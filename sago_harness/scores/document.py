@@ -51,7 +51,8 @@ def document_metrics(
     dict
         A number for columns that are means over documents; for axes and composites the
         mean squares that they are formed from (``[square, chance, floor]`` a measure), and under
-        ``controls`` whose prompts the controls are, with their squares a measure. Beside the columns ``layers``, and ``<family>_layers``: what the layer profile is formed from.
+        ``controls`` whose prompts the controls are, with their squares a measure. Beside the
+        columns ``layers``, and ``<family>_layers``: what the layer profile is formed from.
     """
     scored = scored_families(families)
     canonical = next(record for record in records if record["role"] == "canonical")

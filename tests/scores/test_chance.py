@@ -64,7 +64,7 @@ def test_the_formula_is_that_of_plain_loops(documents: int, missing: float) -> N
 
 
 def test_combinations_of_documents_have_the_dyadic_variance() -> None:
-    """Where kappa is not held at an end: sum c^2 / (1 + 3 / n) is the sum over pairs that share a document."""
+    """Where kappa is not held at an end: sum c^2 / (1 + 3 / n) is the sum over pairs with a common end."""
     rng = np.random.default_rng(3)
     n = 12
     ring = (np.arange(n)[:, None] + [1, 2]) % n
@@ -106,7 +106,7 @@ def test_one_model_and_many_agree_and_the_value_stays() -> None:
 @pytest.mark.parametrize("documents", [40, 120])
 @pytest.mark.parametrize("law", ["true spread", "chance rules", "independent"])
 def test_the_error_is_the_spread_of_repeated_studies(law: str, documents: int) -> None:
-    """3,000 studies of one law on a ring of controls: variance of document parts, of distances, and of q_s."""
+    """3,000 studies on a ring of controls: variances of document parts and of distances, spread of q_s."""
     node, own, spread = {
         "true spread": (0.02, 0.04, 0.126),
         "chance rules": (0.04, 0.01, 0.0),

@@ -29,7 +29,9 @@ def test_fewer_documents_keep_the_partners_that_are_left():
     # Once more, with partners that are none already.
     again = table.with_documents(keep).with_documents(np.array([True, True, False, True, True, True]))
     left -= {"d0003"}
-    assert named(again, 1) == {key: one if one in left else None for key, one in whole.items() if key[0] in left}
+    assert named(again, 1) == {
+        key: one if one in left else None for key, one in whole.items() if key[0] in left
+    }
 
 
 def test_models_and_variants_keep_their_partners():
