@@ -17,7 +17,14 @@ from lm_eval.api.registry import aggregation_registry, metric_registry, register
 from sago_harness.axes import MEASURES
 from sago_harness.axes.representation.dataset import Level, compare_documents
 from sago_harness.scores.columns import AXIS_COLUMNS, Column, all_columns
-from sago_harness.scores.composite import COMPOSITES, Estimate, mean_estimate, stock_share, task_scores
+from sago_harness.scores.composite import (
+    COMPOSITES,
+    CONTROLS,
+    Estimate,
+    mean_estimate,
+    stock_share,
+    task_scores,
+)
 
 Items = Sequence[Any]
 
@@ -26,7 +33,7 @@ class Values(dict[str, Any]):
     """A document's values: what its sample shows, and what the aggregations get.
 
     The host copies a document's values into its sample and hands them, one by one, to the
-    aggregations. Hidden states are only for the latter: the host gathers both, and
+    aggregations. Hidden states and single controls are only for the latter: the host gathers both, and
     would carry them from rank to rank twice.
 
     Parameters
@@ -74,9 +81,14 @@ def document_values(
             # A sample shows the hashes; one object for all columns is pickled once.
             value = {variant: str(state) for variant, state in states["states"].items()}
             handed |= {column.name: states, stderr: states}
-        elif column.base == "sago_core":
-            prefix = column.name.removesuffix(column.base)
-            handed[column.name] = {**values[column.name], "layers": values[f"{prefix}layers"]}
+        elif column.kind in ("axis", "composite"):
+            # Single controls stand in the records; a sample need not hold them again for every column.
+            whole = values[column.name]
+            value = {name: part for name, part in whole.items() if name != CONTROLS}
+            handed |= {column.name: whole, stderr: whole}
+            if column.base == "sago_core":
+                prefix = column.name.removesuffix(column.base)
+                handed[column.name] = {**whole, "layers": values[f"{prefix}layers"]}
         shown |= {column.name: value, stderr: value}
     return Values(shown, handed)
 

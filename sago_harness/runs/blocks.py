@@ -89,6 +89,7 @@ def task_table(
         tuple(run.signature for run in runs),
         tuple(str(run.path) for run in runs),
         tuple(mixed) or (False,) * len(runs),
+        into.partners if (into.partners >= 0).any() else None,
     )
 
 
@@ -96,13 +97,15 @@ def task_table(
 class _Where:
     """Where the rows of a file go: worked out once for files of the same prompts in the same order.
 
-    ``role`` -> rows, the places of their documents, those of their variants, and those in a flat block.
+    ``role`` -> rows, the places of their documents, those of their variants, and those in a flat block;
+    and for the rows of controls the places of the documents whose prompts they are, -1 for none.
     """
 
     columns: Columns
     canonical: tuple[Codes, Codes]
     document: Codes
     roles: Mapping[int, tuple[Codes, Codes, Codes, Codes]]
+    partner: Codes
 
     @classmethod
     def of(
@@ -123,8 +126,10 @@ class _Where:
             flat = document[rows] * len(place) + key[rows]
             _check_once(flat, rows, columns, run)
             roles[role] = rows, document[rows], key[rows], flat
+        places = [at_document.get(name, -1) for name in columns.partners]
+        partner = np.array([*places, -1], dtype=np.intp)[columns.partner[roles[CONTROL][0]]]
         # Its numbers are not kept.
-        return cls(replace(columns, numbers={}), (canonical, document[canonical]), document, roles)
+        return cls(replace(columns, numbers={}), (canonical, document[canonical]), document, roles, partner)
 
     def fits(self, columns: Columns) -> bool:
         """Say whether another file has the same prompts in the same order."""
@@ -138,6 +143,8 @@ def _same_prompts(one: Columns, other: Columns) -> bool:
         and np.array_equal(one.document, other.document)
         and np.array_equal(one.variant, other.variant)
         and np.array_equal(one.role, other.role)
+        and one.partners == other.partners
+        and np.array_equal(one.partner, other.partner)
     )
 
 
@@ -158,6 +165,7 @@ class _Blocks:
         self.distances = block((*measures, *BESIDE), variants)
         self.controls = block(measures, controls)
         self.repeats = block(measures, repeats)
+        self.partners: Codes = np.full((*shape, controls), -1, dtype=np.intp)
         self.raw = block(RAW, variants)
         first = [name for name in FIRST if name in measures]
         self.first = block(first, variants)
@@ -180,6 +188,8 @@ class _Blocks:
             for prefix, blocks in groups:
                 for name, block in blocks.items():
                     block[m].reshape(-1)[flat] = numbers[prefix + name][rows]
+            if role == CONTROL:
+                self.partners[m].reshape(-1)[flat] = where.partner
             if role == VARIANT:
                 self._variants(m, columns, rows, document, key)
         self._canonical(m, columns, where)

@@ -34,7 +34,8 @@ BESIDE: tuple[str, ...] = ("x_mr", "x_mr_floor", "flip")
 
 #: Text columns of few distinct values, read as codes.
 _CODED = ("document", "variant", "role", "family", "operator", "position",
-          "reasons", "families", "measures", "text_reason", "document_reason")  # fmt: skip
+          "reasons", "families", "measures", "text_reason", "document_reason",
+          "partner")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,10 @@ class Columns:
     families : dict of str to int
         Of the task, as its first canonical record says.
     measures : frozenset of str
+    partners : tuple of str
+        Documents whose prompts are chance controls, in order of appearance.
+    partner : ndarray of shape (N,)
+        Place of each row's partner, -1 for none.
     """
 
     documents: tuple[str, ...]
@@ -84,6 +89,8 @@ class Columns:
     flags: Mapping[int, tuple[str, ...]]
     families: Mapping[str, int]
     measures: frozenset[str]
+    partners: tuple[str, ...]
+    partner: Codes
 
 
 def read_columns(run: RunFile, damaged: list[str] | None = None) -> Columns:
@@ -168,6 +175,7 @@ def _of_parquet(path: Path) -> Columns:
         for k, id in enumerate(ids)
     )
     measures = [json.loads(text) for text in coded["measures"][1] if text]
+    partner, partners = coded.get("partner", (np.full(size, -1, dtype=np.intp), []))
     return Columns(
         tuple(coded["document"][1]),
         _complete(coded["document"][0], "document"),
@@ -185,6 +193,8 @@ def _of_parquet(path: Path) -> Columns:
         },
         _families(coded["families"]),
         frozenset(name for names in measures for name in names),
+        tuple(partners),
+        partner,
     )
 
 
@@ -281,7 +291,8 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
     keys: dict[str, VariantKey] = {}
     places: dict[str, int] = {}
     reasons: dict[str, int] = {}
-    document, variant, reason = (np.zeros(len(rows), dtype=np.intp) for _ in range(3))
+    partners: dict[str, int] = {}
+    document, variant, reason, partner = (np.zeros(len(rows), dtype=np.intp) for _ in range(4))
     for i, row in enumerate(rows):
         document[i] = documents.setdefault(str(row["document"]), len(documents))
         id = str(row["variant"])
@@ -296,6 +307,8 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
                 row.get("position"),
             )
         reason[i] = reasons.setdefault(json.dumps(row["reasons"] or {}), len(reasons))
+        other = row.get("partner")
+        partner[i] = -1 if other is None else partners.setdefault(str(other), len(partners))
     roles = [str(row["role"]) for row in rows]
     role = _roles(np.array([*map(_place_of_role, roles)], dtype=np.intp), ROLES)
     numbers = {name: _numbers([row["distances"].get(name) for row in rows]) for name in (*MEASURES, *BESIDE)}
@@ -325,6 +338,8 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
         flags,
         {str(family): int(count) for family, count in families.items()},
         frozenset(name for row in rows for name in row.get("measures") or ()),
+        tuple(partners),
+        partner,
     )
 
 

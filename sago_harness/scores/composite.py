@@ -9,14 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from sago_harness.scores.chance import chance_influence
 
 FloatArray = npt.NDArray[np.floating]
 
 #: A measure is unscored where its chance level is under this many times its noise floor.
 CHANCE_OVER_FLOOR = 3.0
+
+#: Key of a payload under which the document's single controls are.
+CONTROLS = "controls"
 
 #: A model whose chance level of ``x_bleu`` is under this answers everything alike.
 RIGID_CHANCE = {"x_bleu": 0.05}
@@ -98,6 +104,8 @@ def relative_instability(
     chances: FloatArray,
     floors: FloatArray | None = None,
     least_chance: float = 0.0,
+    controls: FloatArray | None = None,
+    partners: npt.NDArray[np.integer] | None = None,
 ) -> Estimate:
     """Return r = sqrt(mean q_s / mean q_c) over the documents that have both.
 
@@ -112,11 +120,17 @@ def relative_instability(
         Mean squared distance of canonical repeats.
     least_chance : float
         Chance level (root mean square) below which the model counts as rigid.
+    controls : ndarray of shape (N, K), optional
+        Squared distances of the single chance controls, NaN where missing; ``chances`` are their means.
+    partners : ndarray of int of shape (N, K), optional
+        Place of each control's own document among the N, -1 where it is none of them.
 
     Returns
     -------
     Estimate
-        u(i) = (q_s(i) - r^2 q_c(i)) / mean q_c for r^2, divided by 2 r for r. Unscored:
+        u(i) = (q_s(i) - r^2 q_c(i)) / mean q_c for r^2, divided by 2 r for r. With controls and
+        partners, c(i) of :func:`sago_harness.scores.chance.chance_influence` is in the place of
+        q_c(i) - mean q_c: neighbours share controls, and the error must count that. Unscored:
         ``no_document_with_chance``, ``rigid`` (the model answers everything alike),
         ``chance_near_noise`` (chance under 3 times the noise floor, on the scale of the
         distances).
@@ -143,7 +157,12 @@ def relative_instability(
     r2 = mean_in_any_order(s[both]) / mean_c
     r = math.sqrt(r2)
     if r > 0.0:
-        influence[both] = (s[both] - r2 * c[both]) / (mean_c * 2.0 * r * n)
+        if controls is None or partners is None:
+            own = s - r2 * c
+        else:
+            shared = chance_influence(controls[None], partners[None], both[None])[0]
+            own = s - mean_in_any_order(s[both]) - r2 * shared
+        influence[both] = own[both] / (mean_c * 2.0 * r * n)
     return Estimate(r, influence, n)
 
 
@@ -257,14 +276,18 @@ def task_scores(payloads: Sequence[Payload], measures: Mapping[str, str]) -> Tas
     Parameters
     ----------
     payloads : sequence of mapping
-        Of :func:`payload`, one a document; None values are missing.
+        One a document (``scores/document.py``), in any order; None values are missing.
     measures : mapping of str to str
         Measure -> axis, in table order; those with axis ``""`` form no score.
 
     Returns
     -------
     TaskScores
+        Influence values stand in the order of the documents' ids, where the payloads say them.
     """
+    # Processes hand documents over in another order than one does; sums must come out the same.
+    payloads = sorted(payloads, key=_document)
+    partners = _partners(payloads)
     relative: dict[str, Estimate] = {}
     noise: dict[str, tuple[float, float]] = {}
     for name, axis in measures.items():
@@ -273,7 +296,8 @@ def task_scores(payloads: Sequence[Payload], measures: Mapping[str, str]) -> Tas
             if np.isfinite(floors).any():
                 noise[name] = (math.sqrt(_known_mean(floors)), excess(squares, floors))
             least = RIGID_CHANCE.get(name, 0.0)
-            relative[name] = relative_instability(squares, chances, floors, least)
+            controls = None if partners is None else _controls(payloads, name, partners.shape[1])
+            relative[name] = relative_instability(squares, chances, floors, least, controls, partners)
     mirrored = any("x_mr" in p for p in payloads)
     if mirrored:
         relative["x_mr"] = mean_estimate(np.array([_number(p.get("x_mr")) for p in payloads]))
@@ -300,6 +324,35 @@ def _column(payloads: Sequence[Payload], measure: str, k: int) -> FloatArray:
         triple = p.get(measure)
         values.append(_number(triple[k]) if isinstance(triple, (list, tuple)) else float("nan"))
     return np.array(values, dtype=np.float64)
+
+
+def _asked(payload: Payload) -> Mapping[str, Any]:
+    found = payload.get(CONTROLS)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _document(payload: Payload) -> str:
+    return str(_asked(payload).get("document", ""))
+
+
+def _partners(payloads: Sequence[Payload]) -> npt.NDArray[np.intp] | None:
+    """Return the places of the controls' documents, (N, K); None where no payload names any."""
+    place = {_document(p): i for i, p in enumerate(payloads)}
+    named = [_asked(p).get("partners", ()) for p in payloads]
+    width = max(map(len, named), default=0)
+    found = np.full((len(payloads), width), -1, dtype=np.intp)
+    for row, names in zip(found, named, strict=True):
+        row[: len(names)] = [-1 if name is None else place.get(name, -1) for name in names]
+    return found if (found >= 0).any() else None
+
+
+def _controls(payloads: Sequence[Payload], measure: str, width: int) -> FloatArray:
+    """Return the squared distances of the controls, (N, width); NaN where there are none."""
+    found = np.full((len(payloads), width), np.nan)
+    for row, payload in zip(found, payloads, strict=True):
+        squares = _asked(payload).get("squares", {}).get(measure, ())
+        row[: len(squares)] = [_number(square) for square in squares]
+    return found
 
 
 def _number(value: object) -> float:

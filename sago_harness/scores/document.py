@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sago_harness.scores.columns import AXIS_COLUMNS, PEOPLES
-from sago_harness.scores.composite import COMPOSITES
+from sago_harness.scores.composite import COMPOSITES, CONTROLS
 from sago_harness.scores.profile import document_layers
 from sago_harness.scores.reduce import (
     Record,
@@ -50,8 +50,9 @@ def document_metrics(
     -------
     dict
         A number for columns that are means over documents; for axes and composites the
-        mean squares that they are formed from (``[square, chance, floor]`` a measure). Beside
-        the columns ``layers``, and ``<family>_layers``: what the layer profile is formed from.
+        mean squares that they are formed from (``[square, chance, floor]`` a measure), and under
+        ``controls`` whose prompts the controls are, with their squares a measure. Beside the
+        columns ``layers``, and ``<family>_layers``: what the layer profile is formed from.
     """
     scored = scored_families(families)
     canonical = next(record for record in records if record["role"] == "canonical")
@@ -99,7 +100,21 @@ def _values(
         if found.reason not in NOT_GIVEN:
             complete = complete and math.isfinite(found.value)
     values["layers"] = document_layers(records, families)
+    payload[CONTROLS] = _controls(records, list(payload))
     return values | _answers(records, families), payload, complete
+
+
+def _controls(records: Sequence[Record], measures: Sequence[str]) -> dict[str, Any]:
+    """Return the document's id, the documents that its controls are, and their squared distances."""
+    controls = [record for record in records if record["role"] == "control"]
+    return {
+        "document": records[0].get("document", ""),
+        "partners": [record.get("partner") for record in controls],
+        "squares": {
+            name: [_null(float(np.square(distance_of(record, name)))) for record in controls]
+            for name in measures
+        },
+    }
 
 
 def _composed(payload: Mapping[str, Any], measures: Mapping[str, str]) -> dict[str, Any]:
@@ -110,6 +125,8 @@ def _composed(payload: Mapping[str, Any], measures: Mapping[str, str]) -> dict[s
             {"x_mr"} if axis == "mirroring" else set()
         )
         values[column] = {name: payload[name] for name in payload if name in members}
+        if values[column] and axis != "mirroring":
+            values[column][CONTROLS] = payload[CONTROLS]
     return values | dict.fromkeys(COMPOSITES, payload)
 
 

@@ -133,7 +133,10 @@ def pair_data(scored: ScoredTask) -> dict[str, PairData]:
                     found[name] = mean_quantity(name, kept)
                 else:
                     least = RIGID_CHANCE.get(name, 0.0)
-                    found[name] = relative_quantity(name, kept, values.chances[at], values.floors[at], least)
+                    some = values.of_models(at)
+                    found[name] = relative_quantity(
+                        name, kept, some.chances, some.floors, least, some.controls, some.partners
+                    )
             score = found[wanted] if wanted in found else combined(found, axis_of)[wanted]
             return score, _terms(found, weights)
 

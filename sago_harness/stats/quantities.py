@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sago_harness.scores.chance import chance_influence
 from sago_harness.scores.composite import CHANCE_OVER_FLOOR, COMPOSITES, RIGID_CHANCE
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
-from sago_harness.stats.table import Doubles, Flags
+from sago_harness.stats.table import Doubles, Flags, Places
 
 AXES: tuple[str, ...] = ("generation", "activation", "confidence", "mirroring")
 
@@ -98,12 +99,20 @@ def quantities(reduced: Mapping[str, MeasureValues], keep: Flags | None = None) 
             found[name] = mean_quantity(name, squares)
         else:
             least = RIGID_CHANCE.get(name, 0.0)
-            found[name] = relative_quantity(name, squares, values.chances, values.floors, least)
+            found[name] = relative_quantity(
+                name, squares, values.chances, values.floors, least, values.controls, values.partners
+            )
     return found | combined(found, {name: values.axis for name, values in reduced.items()})
 
 
 def relative_quantity(
-    name: str, squares: Doubles, chances: Doubles, floors: Doubles, least_chance: float = 0.0
+    name: str,
+    squares: Doubles,
+    chances: Doubles,
+    floors: Doubles,
+    least_chance: float = 0.0,
+    controls: Doubles | None = None,
+    partners: Places | None = None,
 ) -> Quantity:
     """Return r = sqrt(mean q_s / mean q_c) of every model over the documents that have both.
 
@@ -114,6 +123,12 @@ def relative_quantity(
         Mean squared distances of variants, chance controls and canonical repeats.
     least_chance : float
         Chance level under which a model counts as rigid.
+    controls : ndarray of shape (M, D, K), optional
+        Squared distances of the single chance controls; ``chances`` are their means.
+    partners : ndarray of int of shape (M, D, K), optional
+        Place of each control's own document, -1 where it is none of the D. With both, a document
+        answers for the controls that it is asked as, too
+        (:func:`sago_harness.scores.chance.chance_influence`).
 
     Returns
     -------
@@ -144,7 +159,12 @@ def relative_quantity(
     r = np.sqrt(r2)
     moved = fine & (r > 0.0)
     scale = np.divide(1.0, 2.0 * r * mean_c * count, out=np.zeros(r.shape), where=moved)
-    influence = np.where(both, (s - np.where(fine, r2, 0.0)[:, None] * c) * scale[:, None], 0.0)
+    ratio = np.where(fine, r2, 0.0)[:, None]
+    if controls is None or partners is None:
+        own = s - ratio * c
+    else:
+        own = s - mean_s[:, None] - ratio * chance_influence(controls, partners, both)
+    influence = np.where(both, own * scale[:, None], 0.0)
     return Quantity(name, "measure", False, r, influence, np.where(fine, n, 0), tuple(map(str, reasons)))
 
 

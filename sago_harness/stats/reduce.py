@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sago_harness.scores.reduce import required_counts
 from sago_harness.stats.means import divided
-from sago_harness.stats.table import Doubles, Flags, TaskTable
+from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 
 MIRRORING = "x_mr"
 
@@ -39,6 +39,10 @@ class MeasureValues:
         Mean squared distance of the chance controls and of the canonical repeats; NaN without any.
     left_out : ndarray of shape (M,)
         Variants that were scored for this model but not for every other one.
+    controls : ndarray of shape (M, D, K), optional
+        Squared distances of the single chance controls; None where nobody knows whose prompts they are.
+    partners : ndarray of int of shape (M, D, K), optional
+        Place of each control's own document, -1 where it is none of the D.
     """
 
     measure: str
@@ -50,6 +54,8 @@ class MeasureValues:
     chances: Doubles
     floors: Doubles
     left_out: npt.NDArray[np.intp]
+    controls: Doubles | None = None
+    partners: Places | None = None
 
     def squares(self, weights: Doubles | None = None) -> Doubles:
         """Return q_s of shape (M, D): mean over families of the mean over the family's variants.
@@ -107,7 +113,10 @@ class MeasureValues:
     def of_models(self, at: npt.NDArray[np.intp] | list[int]) -> MeasureValues:
         """Return the values of some models alone."""
         names = ("sums", "counts", "chances", "floors", "left_out")
-        return replace(self, **{name: getattr(self, name)[at] for name in names})
+        less = {name: getattr(self, name)[at] for name in names}
+        if self.controls is not None and self.partners is not None:
+            less |= {"controls": self.controls[at], "partners": self.partners[at]}
+        return replace(self, **less)
 
 
 def reduce_task(
@@ -174,6 +183,7 @@ def _reduced(table: TaskTable, name: str, axis: str, values: Doubles) -> Measure
         enters: Flags = scored.sum(axis=2) > 0
     else:
         enters = np.all((scored.astype(np.float64) @ onehot) @ families >= needed, axis=2)
+    controls = None if table.partners is None else table.controls.get(name)
     common = common_variants(scored, enters)
     used = scored & common & enters[:, :, None]
     return MeasureValues(
@@ -186,6 +196,8 @@ def _reduced(table: TaskTable, name: str, axis: str, values: Doubles) -> Measure
         chances=_mean_square(table.controls.get(name), table),
         floors=_mean_square(table.repeats.get(name), table),
         left_out=np.where(enters[:, :, None], scored & ~used, False).sum(axis=(1, 2)),
+        controls=None if controls is None else np.square(controls),
+        partners=None if controls is None else table.partners,
     )
 
 

@@ -86,6 +86,9 @@ class TaskTable:
         For each model, the file that its records came from.
     mixed : tuple of bool
         Models whose signature differs where it should not (read with ``allow_mixed``).
+    partners : ndarray of int of shape (M, D, K), optional
+        For each chance control, the place of the document whose prompt it is; -1 where that is none
+        of the D documents, or not known. Errors count with them that documents share controls.
     """
 
     task: str
@@ -108,6 +111,7 @@ class TaskTable:
     signatures: tuple[Mapping[str, Any], ...] = ()
     sources: tuple[str, ...] = ()
     mixed: tuple[bool, ...] = ()
+    partners: Places | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -159,7 +163,11 @@ class TaskTable:
     def with_documents(self, keep: Flags) -> TaskTable:
         """Return the table with some of its documents alone; ``keep`` of shape (D,)."""
         documents = tuple(d for d, kept in zip(self.documents, keep, strict=True) if kept)
-        return replace(self, **self._cut((slice(None), keep)), documents=documents)
+        less = self._cut((slice(None), keep))
+        if self.partners is not None:
+            place = np.append(np.where(keep, np.cumsum(keep) - 1, -1), -1)
+            less["partners"] = place[less["partners"]]
+        return replace(self, **less, documents=documents)
 
     def with_models(self, names: Sequence[str]) -> TaskTable:
         """Return the table with some of its models alone, in the order of ``names``."""
@@ -175,7 +183,7 @@ class TaskTable:
         """Return all that has models and documents as its first axes, indexed."""
         blocks = ("distances", "controls", "repeats", "raw", "first", "first_controls", "flags")
         less: dict[str, Any] = {n: {k: a[index] for k, a in getattr(self, n).items()} for n in blocks}
-        for name in ("correct", "responses", "tokens"):
+        for name in ("correct", "responses", "tokens", "partners"):
             value = getattr(self, name)
             less[name] = None if value is None else value[index]
         return less

@@ -266,6 +266,14 @@ def _plain(documents: int, variants: int, controls: int, repeats: int, signed: s
         "feature": tiled([kind[5] for kind in kinds]),
         "language": tiled(["en"] * size),
         "text": pa.array([f"What is {name}, said as {kind[0]}?" for name in ids for kind in kinds]),
+        "partner": pa.array(
+            [
+                ids[(d + int(kind[0].removeprefix("control"))) % documents] if kind[1] == "control" else None
+                for d in range(documents)
+                for kind in kinds
+            ],
+            pa.string(),
+        ),
         "repeat": tiled([None] * (size - repeats) + list(range(1, repeats + 1)), pa.int32()),
         "prompt_hash": pa.array([f"{d * size + k:016x}" for d in range(documents) for k in range(size)]),
         "prompt_change": tiled([1.5 if kind[1] == "variant" else None for kind in kinds], pa.float64()),

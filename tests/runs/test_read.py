@@ -236,6 +236,38 @@ def test_one_scored_document_of_three_is_the_mean() -> None:
 # ---------------------------------------------------------------------- places
 
 
+def test_partners_of_controls_are_those_of_the_records(real: Path, tmp_path: Path) -> None:
+    write_runs(tmp_path, models=2, tasks=1, documents=7, variants=6)
+    for runs in ([find_runs([real])[0]], find_runs([tmp_path])):
+        table = table_of(runs)
+        assert table.partners is not None
+        for m, run in enumerate(runs):
+            rows = [row for row in records_of(run) if row["role"] == "control"]
+            assert len(rows) == (table.partners[m] >= 0).sum() > 0
+            for row in rows:
+                d, k = table.documents.index(row["document"]), int(row["variant"].removeprefix("control")) - 1
+                assert table.documents[table.partners[m, d, k]] == row["partner"] != row["document"]
+
+
+def test_unknown_partners_take_nothing_from_the_others(tmp_path: Path) -> None:
+    """Of two models one says whose prompts its controls are; the other has errors of the asker alone."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    known, path = write_runs(tmp_path, models=["a", "b"], tasks=1, documents=9, variants=6)
+    apart = score_task(table_of(find_runs([f"a={known}"])))
+    rows = pq.read_table(path)
+    place = rows.column_names.index("partner")
+    pq.write_table(rows.set_column(place, "partner", pa.nulls(len(rows), pa.string())), path)
+    alone = score_task(table_of(find_runs([f"b={path}"])))
+    assert alone.reduced["x_act"].partners is None
+    both = score_task(table_of(find_runs([f"a={known}", f"b={path}"])))
+    for name in ("x_bleu", "sago_core"):
+        stderr = both.quantities[name].stderr
+        assert stderr[0] == pytest.approx(apart.quantities[name].stderr[0], rel=1e-12)
+        assert stderr[1] == pytest.approx(alone.quantities[name].stderr[0], rel=1e-12)
+
+
 def test_every_number_is_in_its_place(tmp_path: Path) -> None:
     write_runs(tmp_path, models=3, tasks=1, documents=7, variants=8, repeats=2, missing=0.2)
     runs = find_runs([tmp_path])
@@ -374,6 +406,8 @@ def equal_tables(one: TaskTable, other: TaskTable, *, first: bool = True) -> Non
     assert one.responses is not None
     assert other.responses is not None
     assert one.responses.tolist() == other.responses.tolist()
+    assert one.partners is not None
+    np.testing.assert_array_equal(one.partners, other.partners)
 
 
 def _equal_blocks(one: Any, other: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -84,3 +85,36 @@ def table(
         flags={name: np.zeros((m, d), dtype=bool) for name in ("empty", "short", "truncated", "refused")},
         mixed=(False,) * m,
     )
+
+
+def shared_controls(rng: np.random.Generator, *, models: Sequence[str], documents: int) -> TaskTable:
+    """Models of one law whose controls are the two next documents, as activations behave in real runs.
+
+    r^2 is .64: mean chance 1, of which documents have a variance of .027 (both ends of a distance) and
+    distances one of .018; q_s has a standard deviation of .087 and goes with the document's part (.3).
+    Distances are not held to [0, 1], so that the law is known.
+    """
+    keys = (VariantKey("one", "noise", "one"),)
+    ring = (np.arange(documents)[:, None] + [1, 2]) % documents
+    node = rng.normal(size=(len(models), documents))
+    own = 0.087 * np.sqrt(1.0 - 0.3**2)
+    shape = (own / 0.64) ** -2
+    squares = rng.gamma(shape, 0.64 / shape, size=node.shape) + 0.087 * 0.3 * node
+    parts = np.sqrt(0.027) * (node[:, :, None] + node[:, ring])
+    chance = 1.0 + parts + np.sqrt(0.018) * rng.normal(size=parts.shape)
+    return TaskTable(
+        "shared",
+        tuple(models),
+        tuple(f"d{i:04d}" for i in range(documents)),
+        keys,
+        {"x_act": "activation"},
+        {"noise": 1},
+        {"x_act": np.sqrt(np.maximum(squares, 0.0))[:, :, None]},
+        {"x_act": np.sqrt(np.maximum(chance, 0.0))},
+        partners=np.broadcast_to(ring, chance.shape),
+    )
+
+
+def without_partners(table: TaskTable) -> TaskTable:
+    """Return the table as if nobody knew whose prompts the controls are."""
+    return replace(table, partners=None)

@@ -77,6 +77,19 @@ def test_coverage_of_the_default_at_length(law, documents):
             assert share <= 0.97 + 2 * error, (law, name, share)
 
 
+def test_coverage_where_documents_share_controls():
+    """600 studies of 40 documents, r = .8; without the controls a document is asked as, 17 % miss."""
+    names = [f"m{i:04d}" for i in range(600)]
+    table = made.shared_controls(np.random.default_rng(41), models=names, documents=40)
+    error = np.sqrt(0.95 * 0.05 / 600)
+    for method in ("t", "bootstrap_t"):
+        found = intervals(quantities(reduce_task(table))["x_act"], method=method, resamples=499)
+        assert 0.93 - 2 * error <= np.mean((found.low <= 0.8) & (found.high >= 0.8)) <= 0.97 + 2 * error
+    plain = quantities(reduce_task(made.without_partners(table)))["x_act"]
+    found = intervals(plain, method="t")
+    assert np.mean((found.low <= 0.8) & (found.high >= 0.8)) < 0.88
+
+
 @pytest.mark.slow
 def test_why_not_student():
     """The reason for the default: Student's t falls short where most documents do not move."""

@@ -201,6 +201,22 @@ def test_only_documents_of_both_models_enter():
             assert ours.pvalue[k] == pytest.approx(c.pvalue[0], abs=0.03)
 
 
+def test_pairs_of_shared_controls_over_the_documents_of_both():
+    """Partners that a pair lacks are partners no more, as in a table without those documents."""
+    table = made.shared_controls(np.random.default_rng(18), models=NAMES[:4], documents=30)
+    holes = [np.arange(30) < 0, np.arange(30) < 3, (np.arange(30) % 5) == 2, np.arange(30) < 3]
+    for m, hole in enumerate(holes):
+        table.distances["x_act"][m, hole] = np.nan
+    settings = Settings(resamples=99)
+    block = pair_block(score_task(table), settings)
+    for k, (i, j) in enumerate(zip(block.first, block.second, strict=True)):
+        less = table.with_models([NAMES[i], NAMES[j]]).with_documents(~(holes[i] | holes[j]))
+        alone = pair_block(score_task(less), settings).columns["x_act"]
+        for field in ("difference", "stderr", "statistic"):
+            ours = getattr(block.columns["x_act"], field)[k]
+            assert ours == pytest.approx(getattr(alone, field)[0], rel=1e-9)
+
+
 def test_pairs_without_common_documents():
     table = made.table(np.random.default_rng(8), documents=20)
     for values in table.distances.values():
@@ -346,6 +362,24 @@ def test_false_positives_of_relative_scores_long(documents, spread):
         2400, documents, spread, ("x_bleu", "x_prob", "sago_generation", "sago", "sago_text")
     )
     assert all(share <= bound(2400) for share in found.values()), found
+
+
+def equal_models_that_share_controls(known: bool, pairs: int) -> float:
+    """Share of pairs of equal models that differ at 5 %; a pair's models have documents of their own."""
+    names = tuple(f"m{i:04d}" for i in range(2 * pairs))
+    table = made.shared_controls(np.random.default_rng(40), models=names, documents=40)
+    scored = score_task(table if known else made.without_partners(table))
+    settings = Settings(resamples=499)
+    shared = SharedSums(Flips(40, settings, "pairs", scored.task))
+    first = np.arange(0, 2 * pairs, 2)
+    data = pair_data(scored)["x_act"]
+    return float(np.mean(compare(data, first, first + 1, shared, settings, names).pvalue <= 0.05))
+
+
+def test_false_positives_where_documents_share_controls():
+    """Without the controls that a document is asked as, the same pairs differ three times too often."""
+    assert equal_models_that_share_controls(True, 600) <= bound(600)
+    assert equal_models_that_share_controls(False, 600) > 0.12
 
 
 def rejected(rng: np.random.Generator, kind: str, documents: int, studies: int, shift: float = 0.0) -> float:
