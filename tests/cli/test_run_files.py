@@ -239,8 +239,10 @@ def test_a_move_that_fails_takes_the_others_back(tmp_path: Path, monkeypatch: py
     assert left_in(tmp_path / "out") == []
 
 
+# A shell that runs the tests in the background lets its children ignore SIGINT.
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import lm_eval.tasks as tasks
 from sago_harness.cli.main import main
 build = tasks.TaskManager.__init__

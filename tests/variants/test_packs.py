@@ -346,8 +346,10 @@ def test_a_folder_that_is_not_there_is_told_in_one_line(tmp_path: Path) -> None:
         write_pack(tmp_path / "none" / "p.jsonl", MANIFEST, [small_set("a")])
 
 
+# A shell that runs the tests in the background lets its children ignore SIGINT.
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from sago_harness.variants.packs.packfile import write_lines
