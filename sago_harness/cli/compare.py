@@ -121,8 +121,8 @@ def run(args: argparse.Namespace) -> int:
     }
     found = found.with_texts(lambda task, model, document, variant: texts(of[task, model], document, variant))
     made = sections(found)
-    if wanted and wanted[0] != "leaderboard":
-        # What was left out or marked on reading stands under the first table otherwise.
+    if wanted and "leaderboard" not in wanted:
+        # What was left out or marked on reading stands under the leaderboard otherwise.
         print("".join(f"note: {line}\n" for line in table.notes), end="")
     for section in made:
         unasked = not wanted and (section.rows or section.name not in RARE)

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from sago_harness.stats.components import VarianceComponents
     from sago_harness.stats.power import PlanResult
 
-#: More than any whole number of the plan can sensibly be.
-MOST = 10_000_000
-
 _EPILOG = """\
 examples:
   sago plan                                       documents for a difference of .05 of sago_core
@@ -216,6 +213,8 @@ def _whole(flag: str, word: str, least: int) -> int:
         raise SagoError(f"{flag} {word}: that is no whole number") from None
     if value < least:
         raise SagoError(f"{flag} {value}: it must be {least} or more")
-    if value > MOST:
-        raise SagoError(f"{flag} {value}: it must be {MOST:,} or less")
+    from sago_harness.stats.power import MOST_DOCUMENTS
+
+    if value > MOST_DOCUMENTS:
+        raise SagoError(f"{flag} {value}: it must be {MOST_DOCUMENTS:,} or less")
     return value

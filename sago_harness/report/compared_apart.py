@@ -17,7 +17,8 @@ _NOTES = {
 
 def apart(found: Comparison) -> Table:
     """Return relative instability of every family beside the score, per data set and model."""
-    names = list(dict.fromkeys(name for one in found.apart for name in one.intervals))
+    seen = dict.fromkeys(name for one in found.apart for name in one.intervals)
+    names = sorted(seen, key=lambda name: name == CORE)
     columns = [
         Column("task", "data set", "text"),
         Column("family", kind="text"),
@@ -26,7 +27,7 @@ def apart(found: Comparison) -> Table:
         Column("model", kind="text"),
         Column("documents", "n", "count"),
     ]
-    for name in sorted(names, key=lambda name: name == CORE):
+    for name in names:
         columns.append(Column(name, name if name == CORE else name.removeprefix("sago_")))
         columns.append(Column(f"{name}_interval", f"{1 - found.settings.level:.0%} interval", "interval"))
     columns.append(Column("reason", kind="text"))
@@ -36,7 +37,7 @@ def apart(found: Comparison) -> Table:
             cells: list[Cell] = [one.task, one.family, ", ".join(one.operators), one.variants, model]
             cells.append(one.documents[m])
             why = []
-            for name in sorted(names, key=lambda name: name == CORE):
+            for name in names:
                 interval = one.intervals.get(name)
                 if interval is None:
                     cells += [None, None]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sago_harness.stats.halves import mean_ranks
+from sago_harness.stats.means import divided
 from sago_harness.stats.resampling import TIE, Settings
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
@@ -227,7 +229,7 @@ def _means(values: Doubles, axis: int) -> tuple[Doubles, npt.NDArray[np.intp]]:
     known = np.isfinite(values)
     count = known.sum(axis=axis)
     total = np.where(known, values, 0.0).sum(axis=axis)
-    return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0), count
+    return divided(total, count), count
 
 
 def _interval(values: Doubles, level: float) -> tuple[Doubles, Doubles, Doubles, npt.NDArray[np.intp]]:
@@ -258,7 +260,7 @@ def _spearman_within(at: Doubles) -> tuple[Doubles, npt.NDArray[np.intp]]:
     count = known.sum(axis=2)
     if steps < 2:
         return found, np.zeros(models, dtype=np.intp)
-    ranks = _mean_ranks(np.where(known, at, np.inf))
+    ranks = mean_ranks(np.where(known, at, np.inf))
     doses = np.cumsum(known, axis=2).astype(np.float64)
     centre = (count + 1.0)[:, :, None] / 2.0
     x = np.where(known, doses - centre, 0.0)
@@ -267,19 +269,3 @@ def _spearman_within(at: Doubles) -> tuple[Doubles, npt.NDArray[np.intp]]:
     values = np.divide((x * y).sum(axis=2), scale, out=np.zeros(scale.shape), where=scale > 0.0)
     enough = count >= 2
     return np.where(enough, values, np.nan), enough.sum(axis=1)
-
-
-def _mean_ranks(values: Doubles) -> Doubles:
-    """Return ranks along the last axis, mean ranks for ties: strengths are few, documents many.
-
-    A value's rank is 1 + values below it + half the others equal to it.
-    """
-    columns = np.ascontiguousarray(np.moveaxis(values, 2, 0))
-    twice = np.zeros(columns.shape, dtype=np.int32)
-    for i, one in enumerate(columns):
-        for j, other in enumerate(columns):
-            if i != j:
-                twice[i] += other < one
-                twice[i] += other <= one
-    ranks: Doubles = np.moveaxis(1.0 + twice / 2.0, 0, 2)
-    return ranks

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sago_harness.stats.resampling import ANCHOR, TIE, Settings, enumerated, generator, sign_flips
+from sago_harness.stats.resampling import (
+    ANCHOR,
+    TIE,
+    Settings,
+    beyond_anchor,
+    enumerated,
+    generator,
+    sign_flips,
+)
 from sago_harness.stats.table import Doubles, Flags, Places
 
 Floats = npt.NDArray[np.floating]
@@ -198,18 +206,13 @@ class Tally:
 
     def _beyond(self, statistic: Doubles, anchor: Doubles, squares: Doubles, df: Doubles) -> Doubles:
         """Return p-values that fall on from the anchor as Student's t does; 1 where there is none."""
-        from scipy import special
-
         p = np.ones(len(statistic))
         at = np.flatnonzero((squares > 0.0) & np.isfinite(anchor))
         at = at[anchor[at] > 0.0]
         t = student(anchor[at], squares[at], self.n[at], self.documents[at])
         at, t = at[np.isfinite(t)], t[np.isfinite(t)]
         if at.size:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                upper, anchored = (np.log(special.stdtr(df[at], -x)) for x in (statistic[at], t))
-                drop = upper - anchored
-            p[at] = ANCHOR / (1.0 + self.total[at]) * np.exp(np.minimum(drop, 0.0))
+            p[at] = beyond_anchor(statistic[at], t, self.total[at], df[at])
         return p
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sago_harness.stats.means import divided
 from sago_harness.stats.resampling import Singles
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
@@ -98,8 +99,7 @@ def half_means(values: Doubles, masks: Flags) -> Doubles:
     chosen = masks.astype(np.float64)
     counts = _on_halves(chosen, known)
     sums = _on_halves(chosen, np.where(known, values, 0.0))
-    mean: Doubles = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    return mean
+    return divided(sums, counts)
 
 
 def _on_halves(chosen: Doubles, values: Doubles | Flags) -> Doubles:

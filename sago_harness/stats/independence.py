@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.stats.halves import FLAT, Ranked, Unit, half_means, half_values, halves
+from sago_harness.stats.means import known_mean
 from sago_harness.stats.quantities import AXES, Quantity
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
 from sago_harness.stats.resampling import Settings, document_weights, generator
@@ -185,10 +186,7 @@ def chance_levels(values: MeasureValues) -> Doubles:
     """
     if values.measure == MIRRORING:
         return np.ones(len(values.chances))
-    known = np.isfinite(values.chances)
-    count = known.sum(axis=1)
-    total = np.where(known, values.chances, 0.0).sum(axis=1)
-    level: Doubles = np.sqrt(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
+    level: Doubles = np.sqrt(known_mean(values.chances))
     return level
 
 

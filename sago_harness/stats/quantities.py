@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from sago_harness.scores.chance import chance_influence
 from sago_harness.scores.composite import CHANCE_OVER_FLOOR, COMPOSITES, RIGID_CHANCE
+from sago_harness.stats.means import known_mean
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
 from sago_harness.stats.table import Doubles, Flags, Places
 
@@ -178,7 +179,7 @@ def mean_quantity(name: str, values: Doubles, kind: str = "measure", higher: boo
     """
     known = np.isfinite(values)
     n = known.sum(axis=1)
-    mean = np.divide(np.where(known, values, 0.0).sum(axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
+    mean = known_mean(values, known)
     influence = np.where(known, values - mean[:, None], 0.0) / np.maximum(n, 1)[:, None]
     reasons = tuple("" if count else "no_scored_document" for count in n)
     return Quantity(name, kind, higher, mean, influence, n, reasons)

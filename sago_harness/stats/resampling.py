@@ -228,8 +228,6 @@ def exceedance(observed: Doubles, drawn: npt.NDArray[np.floating], *, exact: boo
     >>> exceedance(np.array([2.0]), draws, exact=True, df=np.array([9.0])).tolist()
     [0.5]
     """
-    from scipy import special
-
     draws = len(drawn)
     slack = TIE * np.maximum(1.0, np.abs(observed))
     reached = np.sum(drawn >= (observed - slack)[None, :], axis=0)
@@ -240,9 +238,37 @@ def exceedance(observed: Doubles, drawn: npt.NDArray[np.floating], *, exact: boo
         far = reached < ANCHOR
         if draws > 10 * ANCHOR and far.any():
             at = np.partition(drawn[:, far], draws - ANCHOR, axis=0)[draws - ANCHOR].astype(np.float64)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                upper = [np.log(special.stdtr(df[far], -t)) for t in (observed[far], at)]
-            beyond = ANCHOR / (1.0 + draws) * np.exp(np.minimum(upper[0] - upper[1], 0.0))
+            beyond = beyond_anchor(observed[far], at, draws, df[far])
             # A draw of no spread has no tail to go on with.
             p[far] = np.where((at > 0.0) & np.isfinite(beyond), np.minimum(p[far], beyond), p[far])
     return np.where(np.isfinite(observed), p, np.nan)
+
+
+def beyond_anchor(observed: Doubles, anchor: Doubles, draws: Doubles | int, df: Doubles) -> Doubles:
+    """Return upper p-values from the :data:`ANCHOR`-th largest of some draws on, as Student's t falls.
+
+    Parameters
+    ----------
+    observed, anchor : ndarray of shape (K,)
+        The statistic, and that draw; studentised.
+    draws : ndarray of shape (K,) or int
+        How many there are.
+    df : ndarray of shape (K,)
+        Degrees of freedom of the tail.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        At most ANCHOR / (1 + draws); NaN where neither has a tail left.
+
+    Examples
+    --------
+    >>> beyond_anchor(np.array([3.0, 1.0]), np.array([3.0, 3.0]), 999, np.array([9.0, 9.0])).tolist()
+    [0.01, 0.01]
+    """
+    from scipy import special
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        upper, anchored = (np.log(special.stdtr(df, -t)) for t in (observed, anchor))
+        found: Doubles = ANCHOR / (1.0 + draws) * np.exp(np.minimum(upper - anchored, 0.0))
+    return found
