@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable
 
 
@@ -52,3 +53,20 @@ def unknown(kind: str, name: object, known: Iterable[str], where: str = "") -> S
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     place = f" in {where}" if where else ""
     return SagoError(f"unknown {kind} {str(name)!r}{place}: {hint}Known: {', '.join(names)}")
+
+
+def flaw(error: Exception) -> str:
+    """Say what is wrong with a JSON file, from the error that reading it raised.
+
+    Examples
+    --------
+    >>> flaw(KeyError("configs")), flaw(TypeError("'int' object is not iterable"))
+    ("it lacks 'configs'", 'its parts are of other types')
+    """
+    if isinstance(error, KeyError):
+        return f"it lacks {error.args[0]!r}" if error.args else "it lacks a key"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is no whole JSON ({error})"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no text in UTF-8"
+    return "its parts are of other types"

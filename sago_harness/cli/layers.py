@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,10 @@ from sago_harness.jsonsafe import dumps, json_safe
 from sago_harness.report.changes import escape_line
 from sago_harness.report.files import UNFINISHED
 from sago_harness.report.layer_plot import ENDINGS, draw_layers
-from sago_harness.scores.profile import LayerLevel, LayerProfile, profiles_of
-from sago_harness.scores.table import read_parquet, read_samples
+from sago_harness.runs.layers import LayersOfRun, layers_of_records, layers_of_results
+from sago_harness.scores.profile import LayerProfile
 
 _FILE = re.compile(r"(?:samples|records)_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.(?:jsonl|parquet)$")
-
-_NUMBERS = ("r", "stderr", "variants", "controls", "noise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,7 @@ def _profiles(path: Path) -> list[Told]:
     if path.is_dir():
         found = list(_folder(path))
     elif path.is_file():
-        found = list(_results(path) if path.suffix == ".json" else _records(path))
+        found = list(_of_file(path))
     else:
         raise SagoError(f"there is no file or folder {path}")
     if not found:
@@ -110,72 +107,28 @@ def _folder(folder: Path) -> Iterator[Told]:
     # The time in the name sorts as text.
     for path in sorted(_finished(folder, "results_*.json"), key=lambda path: path.name):
         found: dict[tuple[Path, str], list[Told]] = {}
-        for one in _results(path):
+        for one in _of_file(path):
             found.setdefault((path.parent, one.task), []).append(one)
         newest |= found
     for path in sorted(_finished(folder, "samples_*.jsonl"), key=lambda path: path.name, reverse=True):
         match = _FILE.search(path.name)
         if match and (path.parent, match["task"]) not in newest:
-            newest[path.parent, match["task"]] = list(_records(path))
+            newest[path.parent, match["task"]] = list(_of_file(path))
     for told in newest.values():
         yield from told
+
+
+def _of_file(path: Path) -> Iterator[Told]:
+    read: Iterable[LayersOfRun] = (
+        layers_of_results(path) if path.suffix == ".json" else layers_of_records(path)
+    )
+    return (Told(path.parent.name, one.task, one.family, one.profile, one.cka) for one in read)
 
 
 def _finished(folder: Path, pattern: str) -> Iterator[Path]:
     return (
         path for path in folder.rglob(pattern) if not any(part.startswith(UNFINISHED) for part in path.parts)
     )
-
-
-def _results(path: Path) -> Iterator[Told]:
-    """Read the profiles that a results file holds."""
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-        configs = read["configs"]
-        for task, config in configs.items():
-            own = (config.get("metadata") or {}).get("sago") or {}
-            beside = own.get("layers_beside") or {}
-            families = {**({"": own["layers"]} if "layers" in own else {}), **beside}
-            cka = (own.get("representation") or {}).get("x_cka") or {}
-            for family, profile in families.items():
-                yield Told(path.parent.name, str(task), family, _profile(profile), _cka(cka, family))
-    except OSError as error:
-        raise SagoError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SagoError(f"{path} is no results file of lm-eval: {error}") from error
-
-
-def _profile(read: Mapping[str, Any]) -> LayerProfile:
-    levels = [
-        LayerLevel(
-            layer=int(row["layer"]),
-            n=int(row["n"]),
-            reason=str(row["reason"]),
-            **{name: float("nan") if row[name] is None else float(row[name]) for name in _NUMBERS},
-        )
-        for row in read["profile"]
-    ]
-    return LayerProfile(levels, {str(reason): int(count) for reason, count in read["unscored"].items()})
-
-
-def _cka(read: Mapping[str, Any], family: str) -> dict[int, dict[str, Any]]:
-    """Return layer -> value, standard error and reason of ``x_cka``; of one family where it is named."""
-    found = {}
-    for row in read.get("layers") or ():
-        one = row["families"].get(family) if family else row
-        if one:
-            numbers = {key: None if one[key] is None else float(one[key]) for key in ("value", "stderr")}
-            found[int(row["layer"])] = {**numbers, "reason": str(row["reason"]) if not family else ""}
-    return found
-
-
-def _records(path: Path) -> Iterator[Told]:
-    """Compute the profiles from records; ``x_cka`` needs the states themselves, which they do not hold."""
-    rows = read_parquet(path) if path.suffix == ".parquet" else read_samples(path)
-    match = _FILE.search(path.name)
-    task = match["task"] if match else path.stem
-    for family, profile in (profiles_of(rows) if rows else {}).items():
-        yield Told(path.parent.name, task, family, profile, {})
 
 
 def _plain(one: Told) -> dict[str, Any]:

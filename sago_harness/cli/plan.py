@@ -49,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--repeats", default="0", metavar="R", help="canonical repeats of a document (0)")
     parser.add_argument("--tokens", metavar="T", help="mean response length (the pilot's)")
+    parser.add_argument("--allow-mixed", action="store_true", help="a pilot whose runs differ, all the same")
     parser.add_argument("--json", action="store_true", help="print JSON in place of the table")
 
 
@@ -86,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         raise SagoError(f"--power {settings['power']:g}: it must lie between the level and 1")
     notes: tuple[str, ...] = ()
     if args.pilot:
-        components, notes = _pilot(args.pilot, args.score)
+        components, notes = _pilot(args.pilot, args.score, args.allow_mixed)
     else:
         components = default_components(args.score)
     variants = _variants(args, components)
@@ -110,13 +111,13 @@ def _rows(components: VarianceComponents, variants: int, settings: dict[str, Any
     return [plan(components, number, **settings) for number in numbers]
 
 
-def _pilot(folder: str, score: str) -> tuple[VarianceComponents, tuple[str, ...]]:
+def _pilot(folder: str, score: str, allow_mixed: bool) -> tuple[VarianceComponents, tuple[str, ...]]:
     """Return the variance components of a pilot run, all its data sets together."""
     from sago_harness.runs.find import find_runs
     from sago_harness.runs.read import read_table
     from sago_harness.stats.pilot import pilot_components, pooled
 
-    table = read_table(find_runs([folder]))
+    table = read_table(find_runs([folder]), allow_mixed=allow_mixed)
     found, failed = [], []
     for data in table:
         try:
@@ -162,8 +163,8 @@ def _text(rows: list[PlanResult], notes: tuple[str, ...]) -> str:
         [
             str(row.variants),
             f"{row.documents:,}",
-            f"{row.detectable:.3f}",
-            *([f"{row.detectable_overall:.3f}"] if over else []),
+            _found(row.detectable),
+            *([_found(row.detectable_overall)] if over else []),
             f"{row.prompts:,}",
             f"{row.passes:,}",
         ]
@@ -182,6 +183,11 @@ def _text(rows: list[PlanResult], notes: tuple[str, ...]) -> str:
         said.append(f"no number of variants finds less than {least:.3f} on {first.documents} documents")
     said += [*dict.fromkeys(note for row in rows for note in row.notes), *notes]
     return "\n".join([*lines, "", *(escape_line(f"- {one}") for one in said)])
+
+
+def _found(difference: float) -> str:
+    """Scores lie between 0 and 1: no difference is larger."""
+    return f"{difference:.3f}" if difference <= 1.0 else "none"
 
 
 def _variance(components: VarianceComponents) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sago_harness.errors import SagoError
 from sago_harness.scores.profile import LayerProfile
+from sago_harness.whole import whole
 
 #: Endings of file names that can be drawn.
 ENDINGS = (".svg", ".png", ".pdf")
@@ -56,15 +57,9 @@ def draw_layers(profiles: Sequence[tuple[str, str, LayerProfile]], path: Path) -
         axes.set_ylabel("r, with standard error")
         axes.set_ylim(bottom=0.0)
         axes.legend(fontsize=7)
-    partial = path.with_name(path.name + ".part")
     ending = path.suffix.lower()
-    try:
-        with rc_context({"svg.hashsalt": "sago"}):
-            figure.savefig(partial, format=ending[1:], metadata=_METADATA.get(ending))
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise SagoError(f"{path} cannot be written: {error.strerror or error}") from error
+    with whole(path) as partial, rc_context({"svg.hashsalt": "sago"}):
+        figure.savefig(partial, format=ending[1:], metadata=_METADATA.get(ending))
 
 
 def _line(axes: Any, name: str, profile: LayerProfile, colour: str) -> None:

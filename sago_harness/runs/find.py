@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sago_harness.errors import SagoError
+from sago_harness.errors import SagoError, flaw
 from sago_harness.report.files import UNFINISHED
 from sago_harness.runs.signatures import first_sample, of_records, of_results, precision
 
@@ -261,7 +261,7 @@ def _results(path: Path) -> _Results:
     except OSError as error:
         raise SagoError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SagoError(f"{path} is no results file of lm-eval: {error}") from error
+        raise SagoError(f"{path} is no results file of lm-eval: {flaw(error)}") from error
 
 
 def _ours(samples: Path, own: Mapping[str, Any]) -> bool:

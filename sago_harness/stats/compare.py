@@ -15,6 +15,7 @@ import numpy as np
 from sago_harness.scores.composite import COMPOSITES
 from sago_harness.stats.agreement import AgreementResult, agreement
 from sago_harness.stats.apart import ApartResult, families_apart
+from sago_harness.stats.check_table import check_values
 from sago_harness.stats.dose import DoseResult, dose_response
 from sago_harness.stats.firmness import FirmnessResult, Variation, firmness, pack_variation, variations
 from sago_harness.stats.grid import Grid
@@ -26,6 +27,7 @@ from sago_harness.stats.independence import (
 )
 from sago_harness.stats.instability import InstabilityResult, adjusted, instability
 from sago_harness.stats.intervals import IntervalResult, intervals
+from sago_harness.stats.operators import OperatorResult, by_operator
 from sago_harness.stats.overall import OVERALL, OverallTable, overall, overall_pairs, overall_ranks
 from sago_harness.stats.pair_results import PairBlock
 from sago_harness.stats.pairs import pair_block, pair_places
@@ -82,6 +84,8 @@ class Comparison:
         The published schemes on the same records.
     apart : list of ApartResult
         Families beside the score, where there are any.
+    operators : list of OperatorResult
+        Scores of single operators, data set by data set.
     signatures : dict of str to dict of str to mapping
         Data set -> model -> what identifies its numbers.
     sources : dict of str to dict of str to str
@@ -114,6 +118,7 @@ class Comparison:
     firmness: Sequence[FirmnessResult]
     schemes: Mapping[str, SchemeResult]
     apart: Sequence[ApartResult] = ()
+    operators: Sequence[OperatorResult] = ()
     signatures: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
@@ -222,6 +227,7 @@ def compare(
     def part_of(task: str) -> _Part:
         with clock("reading"):
             loaded = table.load(task)
+            check_values(loaded)
         part = _task(loaded, settings, worst, clock)
         del loaded
         for seed, pack in table.packs.items():
@@ -287,6 +293,7 @@ def compare(
         firmness=firm,
         schemes=schemes,
         apart=[one for part in parts for one in part.apart],
+        operators=[one for part in parts for one in part.operators],
         signatures={part.scored.task: part.signatures for part in parts},
         sources={part.scored.task: part.sources for part in parts},
         reasons={key: value for part in parts for key, value in part.reasons.items()},
@@ -312,6 +319,7 @@ class _Part:
     sources: dict[str, str]
     reasons: dict[tuple[str, str], dict[str, dict[str, int]]]
     apart: list[ApartResult] = field(default_factory=list)
+    operators: list[OperatorResult] = field(default_factory=list)
     #: Seeds of the variants with which the documents are others, too.
     redrawn: list[int] = field(default_factory=list)
 
@@ -335,6 +343,8 @@ def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Pa
         firm = list(variations(table, scored, settings.seed))
     with clock("apart"):
         apart = list(families_apart(table, few))
+    with clock("operators"):
+        operators = list(by_operator(table, scored.reduced))
     reasons = {
         (table.task, model): {
             measure: dict(counts[m]) for measure, counts in table.reasons.items() if counts[m]
@@ -354,6 +364,7 @@ def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Pa
         dict(zip(table.models, table.sources, strict=False)),
         reasons,
         apart,
+        operators,
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from sago_harness.errors import SagoError
 from sago_harness.jsonsafe import dumps
 from sago_harness.stats.table import Doubles
+from sago_harness.whole import whole
 
 #: Names our own file, so that another one is refused and not guessed at.
 SCHEMA = "sago-grid"
@@ -102,7 +103,9 @@ def load_grids(path: Path) -> list[Grid]:
     read = _json(path)
     if isinstance(read, dict) and "schema" in read:
         return _own(read, path)
-    if isinstance(read, dict) and isinstance(read.get("paraphrases"), dict):
+    if isinstance(read, dict) and "paraphrases" in read:
+        if not isinstance(read["paraphrases"], dict):
+            raise SagoError(f"{path} is no grid: 'paraphrases' must map each paraphrase to its 'accs'")
         return [_published(read["paraphrases"], path)]
     raise SagoError(
         f"{path} is no grid of models: needs 'paraphrases' with 'accs' each, or a file of schema {SCHEMA!r}"
@@ -134,16 +137,10 @@ def save_grids(path: Path, grids: Sequence[Grid]) -> None:
         }
         for grid in grids
     ]
-    partial = path.with_name(path.name + ".part")
-    try:
+    text = dumps({"schema": SCHEMA, "version": VERSION, "grids": plain})
+    with whole(path) as partial:
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = dumps({"schema": SCHEMA, "version": VERSION, "grids": plain})
         partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        if partial.is_file():
-            partial.unlink(missing_ok=True)
-        raise SagoError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _json(path: Path) -> Any:
@@ -185,7 +182,7 @@ def _published(paraphrases: Mapping[str, Any], path: Path) -> Grid:
     values = np.array(
         [
             [
-                _number(row["accs"].get(model), f"{path}, paraphrase {index!r}, model {model!r}")
+                _accuracy(row["accs"].get(model), f"{path}, paraphrase {index!r}, model {model!r}")
                 for model in models
             ]
             for index, row in paraphrases.items()
@@ -234,6 +231,13 @@ def _own_grid(entry: Any, where: str) -> Grid:
         return Grid(entry["name"], rows, models, values, entry["higher_is_better"], entry["unit"])
     except ValueError as error:
         raise SagoError(f"{where}: {error}") from error
+
+
+def _accuracy(value: object, where: str) -> float:
+    number = _number(value, where)
+    if number < 0.0 or number > 1.0:
+        raise SagoError(f"{where}: {number:g} is no accuracy from 0 to 1 (divide a percentage by 100)")
+    return number
 
 
 def _number(value: object, where: str) -> float:

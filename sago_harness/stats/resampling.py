@@ -11,10 +11,13 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
 
+from sago_harness.errors import SagoError, unknown
+from sago_harness.stats.adjust import METHODS
 from sago_harness.stats.table import Doubles
 
 Singles = npt.NDArray[np.float32]
@@ -54,6 +57,18 @@ class Settings:
         Model that the others are compared with, in place of all pairs; "" = all pairs.
     scheme : str
         How variants become a score (:mod:`sago_harness.stats.schemes`).
+
+    Raises
+    ------
+    SagoError
+        If a value is outside its range.
+
+    Examples
+    --------
+    >>> Settings(level=5)
+    Traceback (most recent call last):
+        ...
+    sago_harness.errors.SagoError: level 5 is no error rate between 0 and 0.5 (0.05 is usual)
     """
 
     level: float = 0.05
@@ -63,6 +78,17 @@ class Settings:
     epsilon: float = 0.05
     control: str = ""
     scheme: str = "sago"
+
+    def __post_init__(self) -> None:
+        # Written so that a NaN is refused as well.
+        if not 0.0 < self.level < 0.5:
+            raise SagoError(f"level {self.level} is no error rate between 0 and 0.5 (0.05 is usual)")
+        if self.correction not in METHODS:
+            raise unknown("correction", self.correction, METHODS)
+        if not isinstance(self.resamples, Integral) or self.resamples < 1:
+            raise SagoError(f"resamples {self.resamples!r} is no whole number from 1 on")
+        if not 0.0 <= self.epsilon < 1.0:
+            raise SagoError(f"epsilon {self.epsilon} is no share of chance from 0 to under 1")
 
 
 def generator(seed: int, *keys: object) -> np.random.Generator:

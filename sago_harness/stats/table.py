@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sago_harness.stats.check_table import check_shapes
+
 Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
@@ -89,6 +91,11 @@ class TaskTable:
     partners : ndarray of int of shape (M, D, K), optional
         For each chance control, the place of the document whose prompt it is; -1 where that is none
         of the D documents, or not known. Errors count with them that documents share controls.
+
+    Raises
+    ------
+    SagoError
+        If a block has another shape than its axes say, or a name comes twice.
     """
 
     task: str
@@ -112,6 +119,9 @@ class TaskTable:
     sources: tuple[str, ...] = ()
     mixed: tuple[bool, ...] = ()
     partners: Places | None = None
+
+    def __post_init__(self) -> None:
+        check_shapes(self)
 
     @property
     def shape(self) -> tuple[int, int, int]:

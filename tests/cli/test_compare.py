@@ -67,7 +67,7 @@ def test_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     ("words", "said"),
     [
         (["nowhere"], "nowhere"),
-        (["{runs}", "--control", "four"], "unknown model 'four'"),
+        (["{runs}", "--control", "four"], "unknown control model 'four'"),
         (["{runs}", "--scheme", "papr-rms"], "did you mean paper-rms"),
         (["{runs}", "--tasks", "r"], "unknown task 'r'"),
         (["{runs}", "--models", "on"], "did you mean one"),

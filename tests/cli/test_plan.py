@@ -50,7 +50,7 @@ def place(monkeypatch: pytest.MonkeyPatch, tables: Sequence[TaskTable], notes: S
     from sago_harness.runs import find, read
 
     monkeypatch.setattr(find, "find_runs", lambda paths: list(paths))
-    monkeypatch.setattr(read, "read_table", lambda runs: ScoreTable.of(tables, notes))
+    monkeypatch.setattr(read, "read_table", lambda runs, allow_mixed: ScoreTable.of(tables, notes))
 
 
 def read(text: str) -> dict[str, Any]:

@@ -132,6 +132,7 @@ WRONG = {
     "a list": ("[1]", "is no grid"),
     "results of a run": ('{"results": {}}', "is no grid"),
     "no paraphrase": ('{"paraphrases": {}}', "no paraphrase"),
+    "a percentage": ('{"paraphrases": {"7": {"accs": {"m": 57.5}}}}', "divide a percentage by 100"),
     "a list of paraphrases": ('{"paraphrases": []}', "is no grid"),
     "no accs": ('{"paraphrases": {"7": {"template": ""}}}', "paraphrase '7'"),
     "accs empty": ('{"paraphrases": {"7": {"accs": {}}}}', "paraphrase '7'"),

@@ -1,0 +1,87 @@
+"""One operator at a time: by which way of saying the same is a model moved?
+
+The scores of a data set formed of one operator's variants alone, by the rules of the score itself:
+over the same chance controls, with the influence of every document, so that intervals and tests
+work on them as on any score. A document enters with two of the operator's variants scored, or with the
+only one that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sago_harness.scores.reduce import required_counts
+from sago_harness.stats.quantities import Quantity, quantities
+from sago_harness.stats.reduce import MeasureValues
+from sago_harness.stats.table import Flags, TaskTable
+
+
+@dataclass(frozen=True)
+class OperatorResult:
+    """All scores of M models under one operator's variants of one data set.
+
+    Attributes
+    ----------
+    task, family, operator : str
+    models : tuple of str
+        M names.
+    variants : int
+        Variants that the operator has of a document.
+    quantities : dict of str to Quantity
+        Measures (relative instability r, unclipped), axes and composites, named as in
+        :class:`sago_harness.stats.scored.ScoredTask`.
+    """
+
+    task: str
+    family: str
+    operator: str
+    models: tuple[str, ...]
+    variants: int
+    quantities: Mapping[str, Quantity]
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{name} {q.values.mean():.3f}" for name, q in self.quantities.items())
+        return f"{self.task}, {self.family}/{self.operator}: {shown}"
+
+
+def by_operator(table: TaskTable, reduced: Mapping[str, MeasureValues]) -> Iterator[OperatorResult]:
+    """Yield the scores of every operator of the families that form the score.
+
+    Parameters
+    ----------
+    table : TaskTable
+    reduced : dict of str to MeasureValues
+        Of :func:`sago_harness.stats.reduce.reduce_task`, of the same table.
+
+    Examples
+    --------
+    >>> from sago_harness.stats.reduce import reduce_task
+    >>> from sago_harness.stats.table import VariantKey
+    >>> keys = (VariantKey("v", "noise", "typo"), VariantKey("w", "noise", "case"))
+    >>> moved = np.array([[[0.1, 0.3], [0.1, 0.3]]])
+    >>> made = TaskTable("t", ("a",), ("d", "e"), keys, {"x_act": "activation"}, {"noise": 2},
+    ...                  {"x_act": moved}, {"x_act": np.full((1, 2, 2), 0.4)})
+    >>> for one in by_operator(made, reduce_task(made)):
+    ...     print(one.operator, one.variants, one.quantities["x_act"].values.round(6).tolist())
+    typo 1 [0.25]
+    case 1 [0.75]
+    """
+    for place, (family, operator) in enumerate(table.operators):
+        of_it: Flags = table.operator_of == place
+        variants = int(of_it.sum())
+        alone = {name: _alone(values, place, variants) for name, values in reduced.items()}
+        yield OperatorResult(table.task, family, operator, table.models, variants, quantities(alone))
+
+
+def _alone(values: MeasureValues, place: int, variants: int) -> MeasureValues:
+    """Return the values of one operator, as if it were the only family."""
+    return replace(
+        values,
+        sums=values.sums[:, :, [place]],
+        counts=values.counts[:, :, [place]],
+        family_of=np.zeros(1, dtype=np.intp),
+        needed=np.array([required_counts({"": variants})[""]], dtype=np.intp),
+    )
