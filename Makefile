@@ -3,6 +3,7 @@
 #   make test    the whole default suite
 #   make lint    ruff and mypy
 #   make bench   time and memory of all signals against stock (BENCH=--quick: only see that it runs)
+#   make test-browser  the report in Debian's Chromium, which is installed where it is lacking
 #   make test-oldest   what meets transformers, under the oldest version that is supported
 
 PYTHON ?= python3
@@ -20,7 +21,8 @@ else
 DEMO_FLAGS := --limit 12 --metadata recipe=quick --gen_kwargs max_gen_toks=24
 endif
 
-.PHONY: demo test test-oldest test-slow lint models bench bench-memory bench-variants bench-scoring bench-compare audit wheel clean
+.PHONY: demo test test-oldest test-slow test-browser chromium lint models bench bench-memory bench-variants \
+  bench-scoring bench-compare bench-report audit wheel clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/pip-ready:
@@ -53,6 +55,7 @@ demo: models
 	$(BIN)/sago run --model sago-hf --model_args pretrained=smollm2,dtype=float32 --device cpu \
 	  --tasks sago_demo --apply_chat_template --batch_size 8 --output_path $(RUN_DIR) $(DEMO_FLAGS)
 	$(BIN)/sago summary $(RUN_DIR)
+	$(BIN)/sago report $(RUN_DIR) --out $(RUN_DIR)/report.html
 	@echo "the run (results JSON, samples JSONL, records Parquet) is in $(RUN_DIR)"
 
 # Tests are small: a process each on one thread is faster than one process on all of them.
@@ -64,6 +67,23 @@ test: $(VENV)/test-ready models
 
 test-slow: $(VENV)/test-ready models
 	$(call PYTEST,$(VENV)) -m slow
+
+$(VENV)/browser-ready: $(VENV)/torch-ready pyproject.toml
+	$(PIP) install -c constraints.txt -e ".[browser]"
+	@touch $@
+
+# Debian's own Chromium: no browser is fetched from elsewhere.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
+	  command -v apt-get >/dev/null || { echo "chromium is not here and there is no apt-get: install Chromium, then run make test-browser again"; exit 1; }; \
+	  echo "installing chromium by apt-get"; \
+	  { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; } || \
+	  { echo "chromium could not be installed (no root, or no package source): install it, then run make test-browser again"; exit 1; }; }
+
+# One process: a browser each would take more memory than the tests are worth.
+test-browser: $(VENV)/browser-ready chromium
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser tests/browser
 
 $(OLDEST)/torch-ready: constraints-oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
@@ -108,6 +128,10 @@ bench-scoring: $(VENV)/test-ready models
 
 bench-compare: $(VENV)/test-ready
 	$(BIN)/python -m tests.bench.compare $(BENCH)
+
+# The report of 10 models x 6 data sets x 200 documents: time of each part, memory, size.
+bench-report: $(VENV)/test-ready
+	$(BIN)/python -m tests.bench.report $(BENCH)
 
 # How well the checks of meaning agree with people: make audit DATA_DIR=folder of the public data sets.
 audit: $(VENV)/test-ready models

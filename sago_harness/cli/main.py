@@ -21,6 +21,9 @@ COMMANDS: Table[object] = Table(
         "models": "sago_harness.cli.models:run",
         "summary": "sago_harness.cli.summary:run",
         "compare": "sago_harness.cli.compare:run",
+        "report": "sago_harness.cli.report:run",
+        "plot": "sago_harness.cli.plot:run",
+        "gate": "sago_harness.cli.gate:run",
         "plan": "sago_harness.cli.plan:run",
         "import": "sago_harness.cli.import_grid:run",
         "layers": "sago_harness.cli.layers:run",
@@ -34,6 +37,9 @@ _HELP = {
     "models": "get a packaged model or encoder, list them, print a path",
     "summary": "say in words what a run found, axis by axis",
     "compare": "compare models: rankings, tests, reversals, where it comes from",
+    "report": "write one HTML file: figures, tables, a browser of documents",
+    "plot": "draw one of the report's figures as SVG, PDF or PNG",
+    "gate": "hold a run against a policy: pass, fail or undecided",
     "plan": "say how many documents a difference takes, before a run",
     "import": "read model x paraphrase accuracies of other projects, and how far they agree",
     "layers": "print or draw in which layers variants move the representation",
@@ -72,7 +78,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return int(module.run(words[1:]))
         parser = argparse.ArgumentParser(prog=f"sago {words[0]}", description=_HELP.get(words[0]))
         module.configure(parser)
-        return int(module.run(parser.parse_args(words[1:])))
+        args = parser.parse_args(words[1:])
+        # What a report says it was made by.
+        args.words = words
+        return int(module.run(args))
     except SagoError as error:
         print(f"sago: error: {error}", file=sys.stderr)
         return 2

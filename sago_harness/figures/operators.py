@@ -1,0 +1,153 @@
+"""Heat map of operators and models: by which way of saying the same is a model moved?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sago_harness.figures.figure import Drawn, Figure, NotDrawn
+from sago_harness.figures.heat import Cell, heat, instability_colours
+from sago_harness.figures.names import labels, slug, whole
+from sago_harness.figures.panels import arranged
+from sago_harness.figures.places import AXIS_NAMES, is_own, place_of
+from sago_harness.figures.plain import told
+from sago_harness.figures.series import Series
+from sago_harness.figures.theme import MOST
+from sago_harness.report.tables import Cell as TableCell
+from sago_harness.report.tables import Column, Table
+from sago_harness.scores.composite import COMPOSITES
+
+if TYPE_CHECKING:
+    from sago_harness.report.study import Study
+    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.operators import OperatorResult
+
+
+def operators(study: Study) -> list[Drawn]:
+    """Return the mean over data sets in each score and axis, then the first score on each data set.
+
+    Parameters
+    ----------
+    study : Study
+    """
+    found = study.found
+    title = "Operators and models"
+    if not found.operators:
+        return [NotDrawn("operators", "operators", title, "no family that forms a score has an operator")]
+    names = dict.fromkeys(name for one in found.operators for name in one.quantities)
+    shown = [name for name in names if name in COMPOSITES] + [name for name in names if name in AXIS_NAMES]
+    order = place_of(found).order() if is_own(found) else sorted(found.models)
+    made = [_map(found, found.operators, name, order, "") for name in shown]
+    first = next((name for name in shown if _any(found.operators, name)), None)
+    if first is not None and len(found.tasks) > 1:
+        for task in found.tasks:
+            own = [one for one in found.operators if one.task == task]
+            made.append(_map(found, own, first, order, task))
+    return made
+
+
+def _any(results: Sequence[OperatorResult], name: str) -> bool:
+    return any(np.isfinite(one.quantities[name].values).any() for one in results if name in one.quantities)
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """A model under an operator, over data sets."""
+
+    value: float
+    data_sets: int
+    of: int
+    reason: str
+
+
+def _map(
+    found: Comparison, results: Sequence[OperatorResult], score: str, order: Sequence[str], task: str
+) -> Drawn:
+    told_as = AXIS_NAMES.get(score, score)
+    name = f"operators-{told_as}" + (f"-{slug(task)}" if task else "")
+    many = len(found.tasks) > 1 and not task
+    title = f"Operators: {told_as}" + (", mean over data sets" if many else f" on {task or found.tasks[0]}")
+    keys = list(dict.fromkeys((one.family, one.operator) for one in results))
+    means = {
+        (key, model): _mean([one for one in results if (one.family, one.operator) == key], score, model)
+        for key in keys
+        for model in order
+    }
+    known = {place: mean for place, mean in means.items() if math.isfinite(mean.value)}
+    if not known:
+        why = next((mean.reason for mean in means.values() if mean.reason), "nothing is scored")
+        return NotDrawn(name, "operators", title, f"no operator has {told_as}: {why}")
+    higher = score in COMPOSITES
+    series = Series(found.models)
+    operator_label = labels(f"{family}/{operator}" for family, operator in keys)
+    turned = len(order) > max(MOST, len(keys))
+    cells = []
+    for (key, model), mean in means.items():
+        operator = operator_label[f"{key[0]}/{key[1]}"]
+        detail = f"mean over {mean.data_sets} of {mean.of} data sets" if many else ""
+        cells.append(
+            Cell(
+                row=series.label[model] if turned else operator,
+                column=operator if turned else series.label[model],
+                value=mean.value,
+                text=told(mean.value, 2),
+                full=whole(model) if turned else operator,
+                detail=detail if math.isfinite(mean.value) else mean.reason,
+            )
+        )
+    rows = [series.label[model] for model in order]
+    columns = list(operator_label.values())
+    if not turned:
+        rows, columns = columns, rows
+    size = (44, 22) if len(columns) <= MOST else (36, 20)
+    colours = instability_colours(told_as, higher=higher)
+    panel = heat(cells, rows, columns, colours, size=size,
+                 row_title="model" if turned else "operator",
+                 column_title="operator" if turned else "model", value_title=told_as)  # fmt: skip
+    end = "1 = nothing moves, 0 = chance" if higher else "0 = nothing moves, 1 = chance, another question"
+    key_text = f"Score of each operator's variants alone; darker is less stable; {end}. Hatched: no value."
+    spec = arranged([panel], key_text, columns=1, width=max(420, size[0] * len(columns) + 160))
+    table_rows: list[tuple[TableCell, ...]] = [
+        (key[0], key[1], model, mean.value, mean.data_sets, mean.of, mean.reason)
+        for (key, model), mean in means.items()
+    ]
+    table = Table(
+        name, title,
+        (Column("family", kind="text"), Column("operator", kind="text"), Column("model", kind="text"),
+         Column(score), Column("data_sets", "data sets", "count"), Column("of", kind="count"),
+         Column("reason", kind="text")),
+        tuple(table_rows),
+    )  # fmt: skip
+    return Figure(name, "operators", title, _words(told_as, known, higher), spec, table)
+
+
+def _mean(results: Sequence[OperatorResult], score: str, model: str) -> _Mean:
+    """Return the unweighted mean over the data sets on which the model has it under this operator."""
+    values, why = [], ""
+    of = 0
+    for one in results:
+        if score not in one.quantities or model not in one.models:
+            continue
+        of += 1
+        m = one.models.index(model)
+        value = float(one.quantities[score].values[m])
+        if math.isfinite(value):
+            values.append(value)
+        else:
+            why = why or whole(f"{one.task}: {one.quantities[score].reasons[m]}")
+    mean = float(np.mean(values)) if values else math.nan
+    return _Mean(mean, len(values), of, "" if values else why or "not run")
+
+
+def _words(score: str, known: dict[tuple[tuple[str, str], str], _Mean], higher: bool) -> str:
+    by_value = sorted(known, key=lambda place: known[place].value, reverse=not higher)
+    worst, best = by_value[0], by_value[-1]
+    return (
+        f"{score} under {len({key for key, _ in known})} operators: least stable {worst[1]} under "
+        f"{'/'.join(worst[0])} ({told(known[worst].value)}), most stable {best[1]} under "
+        f"{'/'.join(best[0])} ({told(known[best].value)})."
+    )

@@ -1,0 +1,164 @@
+"""The number that a rule looks at, with its bounds: of a run alone, or against its baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sago_harness.gate import unseen
+from sago_harness.gate.bounds import Bounds, Unseen, bootstrap_bounds, bounded_mean
+from sago_harness.gate.metrics import Measured, Metric
+from sago_harness.stats.overall import OVERALL, overall
+from sago_harness.stats.pair_data import PairData, pair_data
+from sago_harness.stats.quantities import Quantity
+from sago_harness.stats.resampling import TIE, Purpose
+from sago_harness.stats.table import Doubles
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the data say of one rule on one data set.
+
+    Attributes
+    ----------
+    bounds : Bounds
+        Of the value, or of run less baseline.
+    run, baseline : float
+        Values of both over the documents that count; ``baseline`` is NaN without one.
+    documents, total : int
+        Documents that count, and those that could.
+    reason : str
+        Why there is no value.
+    """
+
+    bounds: Bounds
+    run: float
+    baseline: float
+    documents: int
+    total: int
+    reason: str = ""
+
+    @property
+    def unscored(self) -> float:
+        """Return the share of documents that do not count; 1 where there are none at all."""
+        return 1.0 - self.documents / self.total if self.total else 1.0
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How many draws, and from which seed.
+
+    Attributes
+    ----------
+    resamples, seed : int
+    """
+
+    resamples: int
+    seed: int
+
+    def purpose(self, task: str) -> Purpose:
+        """Return what the draws of a data set are for: the same for all rules."""
+        return Purpose(self.seed, "gate", task)
+
+
+def of_run(one: Measured, metric: Metric, draws: Draws) -> Evidence:
+    """Return the evidence of a run alone; ``one`` of a single model."""
+    task = one.table.task
+    if metric.rate:
+        values = one.rates[metric.name][0][one.made]
+        known = values[np.isfinite(values)]
+        found = bounded_mean(known, metric.low, metric.high, draws.resamples, draws.purpose(task))
+        return Evidence(found, found.value, math.nan, len(known), len(values))
+    data = pair_data(one.scored)[metric.name]
+    return _of_run(data.quantity, [(one, data)], metric, draws, task, int(one.made.sum()))
+
+
+def of_pair(one: Measured, metric: Metric, draws: Draws) -> Evidence:
+    """Return the evidence of a run against its baseline; ``one`` of both, the run first."""
+    task = one.table.task
+    if metric.rate:
+        known = one.rates.get(metric.name, np.full(one.table.shape[:2], np.nan))
+        values = known[:, one.made]
+        both = np.isfinite(values).all(axis=0)
+        run, base = values[:, both]
+        span = metric.high - metric.low
+        found = bounded_mean(run - base, -span, span, draws.resamples, draws.purpose(task))
+        run_mean, base_mean = (float(side.mean()) if len(side) else math.nan for side in (run, base))
+        return Evidence(found, run_mean, base_mean, int(both.sum()), values.shape[1])
+    data = pair_data(one.scored)[metric.name]
+    return _of_pair(data, [(one, data)], metric, draws, task, int(one.made.sum()))
+
+
+def over_data_sets(many: Sequence[Measured], metric: Metric, draws: Draws, *, pair: bool) -> Evidence:
+    """Return the evidence of the unweighted mean over data sets, for scores, axes and measures."""
+    whole = overall([one.scored for one in many])
+    name = metric.name
+    used = [one for one in many if one.table.task in whole.tasks_of[name]]
+    parts = [(one, pair_data(one.scored)[name]) for one in used]
+    total = sum(int(one.made.sum()) for one in used)
+    if pair:
+        return _of_pair(whole.data[name], parts, metric, draws, OVERALL, total)
+    return _of_run(whole.quantities[name], parts, metric, draws, OVERALL, total)
+
+
+def _of_run(
+    quantity: Quantity,
+    parts: Sequence[tuple[Measured, PairData]],
+    metric: Metric,
+    draws: Draws,
+    task: str,
+    total: int,
+) -> Evidence:
+    value, count = float(quantity.values[0]), int(quantity.counts[0])
+    span = (metric.low, metric.high)
+    if not math.isfinite(value):
+        return Evidence(Bounds(value, *span), value, math.nan, 0, total, quantity.reasons[0] or "not scored")
+    flat = _flat(quantity.influence[0], count, value)
+    rare = unseen.mean_of([unseen.of_run(one.scored, data, 0, flat=flat) for one, data in parts])
+    found = bootstrap_bounds(
+        value, quantity.influence[0], count, span, draws.resamples, draws.purpose(task), rare
+    )
+    return Evidence(found, value, math.nan, count, total)
+
+
+def _of_pair(
+    data: PairData,
+    parts: Sequence[tuple[Measured, PairData]],
+    metric: Metric,
+    draws: Draws,
+    task: str,
+    total: int,
+) -> Evidence:
+    span = metric.high - metric.low
+    quantity = data.quantity
+    if not np.isfinite(quantity.values).all():
+        reason = next(
+            f"{side}: {why or 'not scored'}"
+            for side, why, value in zip(("run", "baseline"), quantity.reasons, quantity.values, strict=True)
+            if not math.isfinite(value)
+        )
+        run, base = (float(value) for value in quantity.values)
+        return Evidence(Bounds(math.nan, -span, span), run, base, 0, total, reason)
+    keep = data.masks[:, 0] & data.masks[:, 1]
+    if not np.array_equal(data.masks[:, 0], data.masks[:, 1]):
+        # Documents of one side alone do not enter: both values are formed again without them.
+        quantity, _ = data.restrict(np.arange(2), np.repeat(keep[:, None], 2, axis=1))
+    run, base = (float(value) for value in quantity.values)
+    count = int(quantity.counts.min())
+    if not (math.isfinite(run) and math.isfinite(base)):
+        return Evidence(Bounds(math.nan, -span, span), run, base, 0, total, "no_common_document")
+    difference = quantity.influence[0] - quantity.influence[1]
+    flat = _flat(difference, count, max(abs(run), abs(base)))
+    rare: Unseen | None = unseen.mean_of([unseen.of_pair(one.scored, own, flat=flat) for one, own in parts])
+    found = bootstrap_bounds(
+        run - base, difference, count, (-span, span), draws.resamples, draws.purpose(task), rare
+    )
+    return Evidence(found, run, base, count, total)
+
+
+def _flat(contributions: Doubles, count: int, size: float) -> bool:
+    """Say whether no document deviates; rounding leaves about 1e-17."""
+    return bool(np.abs(contributions).max(initial=0.0) * max(1, count) <= TIE * max(1.0, size))
