@@ -11,9 +11,9 @@ from sago_harness.errors import SagoError
 
 _EPILOG = """\
 examples:
-  sago report runs/                                  report.html, of the newest run of each model, task and seed
+  sago report runs/                                  of the newest run of each model, task and seed
   sago report a=runs/smollm2 b=runs/gemma --out study.html
-  sago report runs/ --without-documents              figures and tables alone: no prompt, no response is in the file
+  sago report runs/ --without-documents              no prompt and no response is in the file
 
 The file needs no network and nothing beside it. docs/report.md tells what is in it.
 """

@@ -39,10 +39,14 @@ def operators(study: Study) -> list[Drawn]:
     if not found.operators:
         return [NotDrawn("operators", "operators", title, "no family that forms a score has an operator")]
     names = dict.fromkeys(name for one in found.operators for name in one.quantities)
-    shown = [name for name in names if name in COMPOSITES] + [name for name in names if name in AXIS_NAMES]
+    # Operators that declare no feature have no mirroring: the score that most operators have comes first.
+    composites = sorted(
+        (name for name in names if name in COMPOSITES), key=lambda n: -_known(found.operators, n)
+    )
+    shown = composites + [name for name in names if name in AXIS_NAMES]
     order = place_of(found).order() if is_own(found) else sorted(found.models)
     made = [_map(found, found.operators, name, order, "") for name in shown]
-    first = next((name for name in shown if _any(found.operators, name)), None)
+    first = next((name for name in shown if _known(found.operators, name)), None)
     if first is not None and len(found.tasks) > 1:
         for task in found.tasks:
             own = [one for one in found.operators if one.task == task]
@@ -50,8 +54,11 @@ def operators(study: Study) -> list[Drawn]:
     return made
 
 
-def _any(results: Sequence[OperatorResult], name: str) -> bool:
-    return any(np.isfinite(one.quantities[name].values).any() for one in results if name in one.quantities)
+def _known(results: Sequence[OperatorResult], name: str) -> int:
+    """Count the values of a score over operators, data sets and models."""
+    return sum(
+        int(np.isfinite(one.quantities[name].values).sum()) for one in results if name in one.quantities
+    )
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,9 @@ class Evidence:
         Documents that count, and those that could.
     reason : str
         Why there is no value.
+    moved : int or None
+        Of a score against a baseline: documents that either run was moved on, by the measure that moved
+        fewest; None where that does not matter.
     """
 
     bounds: Bounds
@@ -40,6 +43,7 @@ class Evidence:
     documents: int
     total: int
     reason: str = ""
+    moved: int | None = None
 
     @property
     def unscored(self) -> float:
@@ -156,7 +160,9 @@ def _of_pair(
     found = bootstrap_bounds(
         run - base, difference, count, (-span, span), draws.resamples, draws.purpose(task), rare
     )
-    return Evidence(found, run, base, count, total)
+    moved = [unseen.moved_in_pair(one.scored, own) for one, own in parts]
+    known = [number for number in moved if number is not None]
+    return Evidence(found, run, base, count, total, "", sum(known) if known else None)
 
 
 def _flat(contributions: Doubles, count: int, size: float) -> bool:

@@ -98,6 +98,20 @@ def of_pair(scored: ScoredTask, data: PairData, *, flat: bool) -> Unseen | None:
     return _together(parts)
 
 
+def moved_in_pair(scored: ScoredTask, data: PairData) -> int | None:
+    """Return how many documents either of two models was moved on, by the measure that moved fewest.
+
+    None for scores without a measure that is the root of a ratio: those are no means of few documents.
+    """
+    counts = []
+    for term in _measures(scored, data):
+        if term.root:
+            squares = _squares(scored, term)
+            both = np.isfinite(squares).all(axis=0)
+            counts.append(int((both & (np.where(both, squares, 0.0) > 0.0).any(axis=0)).sum()))
+    return min(counts, default=None)
+
+
 def mean_of(parts: Sequence[Unseen | None]) -> Unseen | None:
     """Return what is unseen of the mean over data sets."""
     known = [part for part in parts if part is not None]

@@ -87,6 +87,9 @@ class Question:
             )
         if e.documents < FEW_DOCUMENTS:
             return f"{e.documents} documents, {FEW_DOCUMENTS} are the least", False
+        if e.moved is not None and 0 < e.moved < FEW_DOCUMENTS:
+            # A difference of two roots that rest on few documents has no bound that keeps its level.
+            return f"{e.moved} documents were moved by a measure at all, {FEW_DOCUMENTS} are the least", False
         share = 1.0 - rule.threshold if rule.kind == "min" else rule.threshold
         if self.metric.rate and e.documents * share < EVENTS_AT_THRESHOLD - 1e-9:
             return (
@@ -296,6 +299,8 @@ def documents_needed(question: Question, levels: tuple[float, float]) -> int | N
         # The bound between the value and the threshold is the one that decides.
         reach = value - low if value > edge else high - value
     least = FEW_DOCUMENTS
+    if e.moved:
+        least = max(least, math.ceil(FEW_DOCUMENTS * e.documents / e.moved))
     if question.metric.rate:
         share = 1.0 - rule.threshold if rule.kind == "min" else rule.threshold
         least = max(least, math.ceil(EVENTS_AT_THRESHOLD / share - 1e-9))

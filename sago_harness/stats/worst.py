@@ -132,12 +132,12 @@ def worst_cases(
     A variant's distance is formed the same way from its own distances, of whatever model was
     scored on it; where the score is a composite, without mirroring, which few variants have.
     """
-    parts = _parts(score)
+    parts = parts_of(score)
     reduced = reduce_task(table) if scored is None else scored.reduced
     made = (quantities(reduced) if reduced else {}) if scored is None else scored.quantities
     missing = _missing(table, made, parts)
-    values = _document_values(reduced, parts, table.shape[:2])
-    shares = _variant_values(table, reduced, _of_variants(score, parts))
+    values = document_values(reduced, parts, table.shape[:2])
+    shares = _variant_values(table, reduced, of_variants(score, parts))
     for m, reason in enumerate(missing):
         if reason:
             values[m], shares[m] = np.nan, np.nan
@@ -172,7 +172,7 @@ def with_texts(results: Sequence[WorstResult], texts: Texts) -> tuple[WorstResul
     return tuple(joined)
 
 
-def _parts(score: str) -> tuple[str, ...]:
+def parts_of(score: str) -> tuple[str, ...]:
     """Return the axes of a composite or an axis, or the measure alone."""
     if score in COMPOSITES:
         return COMPOSITES[score]
@@ -185,11 +185,13 @@ def _parts(score: str) -> tuple[str, ...]:
     raise ValueError(f"no score {score!r}: it is a measure (x_...) or one of {known}")
 
 
-def _of_variants(score: str, parts: tuple[str, ...]) -> tuple[str, ...]:
+def of_variants(score: str, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the parts that a variant's own share is formed of: few variants have mirroring."""
     return tuple(part for part in parts if part != "mirroring") if score in COMPOSITES else parts
 
 
-def _measures(reduced: Mapping[str, MeasureValues], part: str) -> list[str]:
+def measures_of(reduced: Mapping[str, MeasureValues], part: str) -> list[str]:
+    """Return the measures of an axis, or the measure itself."""
     return [name for name, values in reduced.items() if part in (name, values.axis)]
 
 
@@ -213,13 +215,14 @@ def _scaled(values: Doubles, levels: Doubles) -> Doubles:
     return share
 
 
-def _document_values(
+def document_values(
     reduced: Mapping[str, MeasureValues], parts: Sequence[str], shape: tuple[int, int]
 ) -> Doubles:
+    """Return how far each document moved each model, as a share of chance, of shape (M, D)."""
     axes = []
     for part in parts:
         found = []
-        for name in _measures(reduced, part):
+        for name in measures_of(reduced, part):
             squares = reduced[name].squares()
             own = squares if name == MIRRORING else np.sqrt(squares)
             found.append(_scaled(own, chance_levels(reduced[name])))
@@ -233,7 +236,7 @@ def _variant_values(table: TaskTable, reduced: Mapping[str, MeasureValues], part
     axes = []
     for part in parts:
         found = []
-        for name in _measures(reduced, part):
+        for name in measures_of(reduced, part):
             own = table.distances[name]
             own = own - table.distances["x_mr_floor"] if name == MIRRORING else own
             found.append(_scaled(np.where(inside, own, np.nan), chance_levels(reduced[name])))
@@ -250,7 +253,7 @@ def _result(
     scored = np.flatnonzero(np.isfinite(values))
     if not reason and not len(scored):
         reason = "no_scored_document"
-    rounded = _levelled(values[scored])
+    rounded = levelled(values[scored])
     # Only what may be among the k is put in order.
     cut = np.sort(rounded)[-k] if 0 < k < len(scored) else 0
     order = sorted(np.flatnonzero(rounded >= cut), key=lambda i: (-rounded[i], table.documents[scored[i]]))
@@ -290,11 +293,11 @@ def _shown(table: TaskTable) -> list[str]:
 
 def _first(values: Doubles, names: Sequence[str]) -> int:
     """Return the place of the largest value; of equal ones that with the first name."""
-    rounded = _levelled(values)
+    rounded = levelled(values)
     return min(range(len(names)), key=lambda i: (-rounded[i], names[i]))
 
 
-def _levelled(values: Doubles) -> npt.NDArray[np.int64]:
+def levelled(values: Doubles) -> npt.NDArray[np.int64]:
     """Return ranks, 0 = smallest, in which values that differ by rounding alone are equal."""
     order = np.argsort(values, kind="stable")
     scale = np.abs(values).max(initial=0.0)

@@ -2,7 +2,7 @@
 
 ``python -m tests.bench.report`` (``make bench-report``) writes the runs of 10 models x 6 data sets x 200
 documents x 12 variants once, and makes their report in a process of its own, with the document browser,
-at the default number of resamples. On a machine that does other things too, processor time is what to look at.
+at the default number of resamples. On a machine that does other things too, look at processor time.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def _told(size: str, runs: list[dict[str, Any]]) -> str:
     lines = [
         f"{size}: {shape}: {best['seconds']:.1f} s, {best['processor']:.1f} s of processor, "
         f"{best['gigabytes']:.2f} GB (aim {seconds:g} s, {gigabytes:g} GB)",
-        f"  {best['figures']} figures; {best['megabytes']:.1f} MB, {best['without_texts']:.1f} MB of it without "
-        f"the documents' texts (aim {megabytes:g} MB)",
+        f"  {best['figures']} figures; {best['megabytes']:.1f} MB, {best['without_texts']:.1f} MB of it "
+        f"without the documents' texts (aim {megabytes:g} MB)",
         f"  {'':<14}{'clock':>9}{'processor':>11}",
     ]
     lines += [f"  {name:<14}{passed:8.2f} s{busy:9.2f} s" for name, (passed, busy) in best["parts"].items()]

@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("playwright", reason="pip install 'sago-harness[browser]'")
 
-from playwright.sync_api import Browser, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, sync_playwright
 
-from tests.browser.rig import launched  # noqa: E402
+from tests.browser.rig import launched
 
 
 @pytest.fixture(scope="session")

@@ -147,9 +147,11 @@ def findings(page: Page) -> list[str]:
 
     What is inside a chart is left out: it is hidden from all but eyes, and has ten thousands of elements.
     """
-    found = Axe().run(
-        page, context={"exclude": [[".chart > div"]]}, options={"resultTypes": ["violations"]}
-    ).response["violations"]
+    found = (
+        Axe()
+        .run(page, context={"exclude": [[".chart > div"]]}, options={"resultTypes": ["violations"]})
+        .response["violations"]
+    )
     return [
         f"{one['id']} ({one['impact']}): {node['target']} {node['html'][:200]} {node['failureSummary'][:300]}"
         for one in found

@@ -16,7 +16,8 @@ from sago_harness.gate.policy import Rule
 from sago_harness.gate.verdicts import Question, decide
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import Purpose
-from tests.gate.studies import LAWS, SCORES, flips, pairs, scores, studies, true_differences, truth
+from sago_harness.stats.table import TaskTable
+from tests.gate.studies import LAWS, MEASURES, SCORES, flips, pairs, scores, studies, true_differences, truth
 
 SOURCE = Purpose(0, "gate", "t")
 LEVEL = 0.05
@@ -115,14 +116,35 @@ def test_shares_of_documents_long(law: str, documents: int) -> None:
     assert max(shares) <= allowed(LONG)
 
 
+def decidable(table: TaskTable, name: str, count: int) -> np.ndarray:
+    """Return the pairs on which forty documents were moved by every measure: the gate decides no others."""
+    if name == "x_mr":
+        return np.ones(count, dtype=bool)
+    used = ("x_bleu",) if name in ("x_bleu", "sago_generation") else tuple(MEASURES)
+    moved = np.min(
+        [
+            ((table.distances[m] > 0.0).any(axis=2).reshape(2, count, -1).any(axis=0)).sum(axis=1)
+            for m in used
+        ],
+        axis=0,
+    )
+    return moved >= 40
+
+
 def non_inferiority(law: str, documents: int, count: int, resamples: int) -> dict[str, tuple[float, float]]:
     levels = (0.5, 0.4)
-    found = scores(pairs(law, 3, count, documents, levels))
+    table = pairs(law, 3, count, documents, levels)
+    found = scores(table)
     true = true_differences(law, levels, parts(count))
     return {
         name: tuple(
             np.mean(
-                [wrong(difference_of(found[name], m, count, resamples), true[name]) for m in range(count)],
+                [
+                    wrong(difference_of(found[name], m, count, resamples), true[name])
+                    if fine
+                    else (False, False)
+                    for m, fine in enumerate(decidable(table, name, count))
+                ],
                 axis=0,
             )
         )
@@ -130,7 +152,7 @@ def non_inferiority(law: str, documents: int, count: int, resamples: int) -> dic
     }  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("law", "documents"), [("skewed", 40), ("zeros", 40)])
+@pytest.mark.parametrize(("law", "documents"), [("skewed", 40), ("zeros", 100)])
 def test_margins_against_a_baseline(law: str, documents: int) -> None:
     for name, shares in non_inferiority(law, documents, 300, 999).items():
         assert max(shares) <= allowed(300), (name, shares)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import itertools
 import json
 import re
 from collections import Counter
@@ -33,7 +34,7 @@ VOID = {"meta", "br", "input", "link", "img", "hr", "circle", "line"}
 
 #: What models, data sets and texts are called by somebody who means ill.
 HOSTILE = (
-    '<img src=x onerror=alert(1)>',
+    "<img src=x onerror=alert(1)>",
     'a" onmouseover="window.__pwned=1',
     "</script><script>window.__pwned=1</script>",
     "{{7*7}}{% raw %}${7*7}",
@@ -152,16 +153,14 @@ def test_the_order_is_that_of_a_reader_in_a_hurry(page: Page) -> None:
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False)), "a heading level is left out"
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels)), "a heading level is left out"
 
 
 def test_the_policy_comes_first_and_names_what_is_there(text: str, page: Page) -> None:
     head = [element for element in page.elements if element[0] not in ("html", "head")]
     assert head[0][1].get("http-equiv") == "Content-Security-Policy"
     assert text.encode().index(b"charset=") < 1024, "browsers look for it in the first 1024 bytes"
-    policy = dict(
-        part.strip().partition(" ")[::2] for part in str(head[0][1]["content"]).split(";")
-    )
+    policy = dict(part.strip().partition(" ")[::2] for part in str(head[0][1]["content"]).split(";"))
     assert policy["default-src"] == "'none'"
     assert policy["base-uri"] == policy["form-action"] == "'none'"
     assert policy["img-src"] == "data: blob:"
@@ -204,7 +203,10 @@ def test_every_figure_has_its_parts(page: Page, some: Study) -> None:
     assert len(figures) == 2
     specs = unpacked(page, "specs")
     for number in (1, 2):
-        assert specs[f"figure-{number}"] == {"mark": "point", "data": {"values": [{"model": "a leads", "value": 0.5}]}}
+        assert specs[f"figure-{number}"] == {
+            "mark": "point",
+            "data": {"values": [{"model": "a leads", "value": 0.5}]},
+        }
         assert "a leads, then b." in page.by_id(f"figure-{number}-text")
         assert "a note" in page.by_id(f"figure-{number}-text")
     wanted = {(a.get("data-save"), a.get("data-of")) for a, _ in page.of("button") if a.get("data-save")}
@@ -258,7 +260,7 @@ def test_hostile_names_stay_text() -> None:
     for _, attrs in page.elements:
         assert not [name for name in attrs if name.startswith("on") or '"' in name]
     shown = page.by_id("board")
-    assert '<img src=x onerror=alert(1)>' in shown
+    assert "<img src=x onerror=alert(1)>" in shown
     assert 'a" onmouseover="window.__pwned=1' in shown
     assert "{{7*7}}" in shown
     assert r"a\u202eb\u2066c" in shown, "what turns the reading round is shown as its code"

@@ -28,7 +28,9 @@ def found(
         for task, of in levels.items()
     ]
     return compare(
-        ScoreTable.of(tables), Settings(resamples=resamples, **settings), workers=1  # type: ignore[arg-type]
+        ScoreTable.of(tables),
+        Settings(resamples=resamples, **settings),
+        workers=1,  # type: ignore[arg-type]
     )
 
 
@@ -82,9 +84,7 @@ def test_a_sentence_holds_the_numbers_with_their_uncertainty(steady: Comparison)
 def test_noise_is_named_only_where_it_was_looked_at(steady: Comparison) -> None:
     one = standings(steady)[-1]
     assert "beyond 5 % of chance" in sentences(one, steady), "the made runs hold no repeats"
-    repeated = replace(
-        steady, unstable=[replace(test, pvalue_noise=0.001) for test in steady.unstable]
-    )
+    repeated = replace(steady, unstable=[replace(test, pvalue_noise=0.001) for test in steady.unstable])
     assert "beyond noise and chance" in sentences(standings(repeated)[-1], repeated)
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sago_harness.runs.columns import CONTROL, REPEAT, VARIANT, Codes, Columns
-from sago_harness.scores.composite import COMPOSITES
 from sago_harness.scores.reduce import scored_families
 from sago_harness.stats.independence import chance_levels
-from sago_harness.stats.quantities import AXES
-from sago_harness.stats.reduce import MIRRORING, MeasureValues
+from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags
-from sago_harness.stats.worst import WorstResult
+from sago_harness.stats.worst import (
+    WorstResult,
+    document_values,
+    levelled,
+    measures_of,
+    of_variants,
+    parts_of,
+)
 
 #: Values that differ by less than this share of the largest one are equal.
 _EQUAL = 1e-9
@@ -64,24 +68,10 @@ def unrest(scored: ScoredTask, worst: Sequence[WorstResult]) -> Unrest:
     """
     own = {one.model: one for one in worst if one.task == scored.task and one.model}
     score = next((one.score for one in own.values()), "sago_core")
-    shape = (len(scored.models), len(scored.documents))
-    axes = [_mean(_shares(scored.reduced, part), shape) for part in parts(score)]
-    values = _mean(axes, shape)
+    values = document_values(scored.reduced, parts_of(score), (len(scored.models), len(scored.documents)))
     reasons = tuple(own[model].reason if model in own else "not_measured" for model in scored.models)
     values[[bool(reason) for reason in reasons]] = np.nan
     return Unrest(score, scored.models, values, reasons, [_order(row, scored.documents) for row in values])
-
-
-def parts(score: str) -> tuple[str, ...]:
-    """Return the axes of a composite, or the axis or measure alone.
-
-    Examples
-    --------
-    >>> parts("sago_core"), parts("x_act")
-    (('generation', 'activation', 'confidence'), ('x_act',))
-    """
-    axis = score.removeprefix("sago_")
-    return COMPOSITES.get(score, (axis,) if axis in AXES else (score,))
 
 
 def variant_shares(columns: Columns, scored: ScoredTask, place: int, score: str) -> Doubles:
@@ -103,11 +93,9 @@ def variant_shares(columns: Columns, scored: ScoredTask, place: int, score: str)
     """
     axes = []
     shape = (len(columns.document),)
-    for part in parts(score):
-        if part == "mirroring" and score in COMPOSITES:
-            continue
+    for part in of_variants(score, parts_of(score)):
         found = []
-        for name in _names(scored.reduced, part):
+        for name in measures_of(scored.reduced, part):
             own = columns.numbers[name]
             own = own - columns.numbers["x_mr_floor"] if name == MIRRORING else own
             level = chance_levels(scored.reduced[name])[place]
@@ -168,20 +156,6 @@ def furthest(shares: Doubles, names: Sequence[str]) -> Codes:
     return found
 
 
-def _names(reduced: Mapping[str, MeasureValues], part: str) -> list[str]:
-    return [name for name, values in reduced.items() if part in (name, values.axis)]
-
-
-def _shares(reduced: Mapping[str, MeasureValues], part: str) -> list[Doubles]:
-    found = []
-    for name in _names(reduced, part):
-        squares = reduced[name].squares()
-        own = squares if name == MIRRORING else np.sqrt(squares)
-        level = chance_levels(reduced[name])
-        found.append(own / np.where(level > 0.0, level, np.nan)[:, None])
-    return found
-
-
 def _mean(values: Sequence[Doubles], shape: tuple[int, ...]) -> Doubles:
     """Return the mean of arrays that are all needed; NaN for none."""
     mean: Doubles = np.mean(np.stack(values), axis=0) if values else np.full(shape, np.nan)
@@ -191,19 +165,9 @@ def _mean(values: Sequence[Doubles], shape: tuple[int, ...]) -> Doubles:
 def _order(values: Doubles, documents: Sequence[str]) -> list[int]:
     """Order documents by value, largest first; equal ones by id, unscored ones last."""
     known: list[int] = np.flatnonzero(np.isfinite(values)).tolist()
-    rank = dict(zip(known, _levelled(values[known]).tolist(), strict=True))
+    rank = dict(zip(known, levelled(values[known]).tolist(), strict=True))
     rest = [place for place in range(len(values)) if place not in rank]
     return [
         *sorted(known, key=lambda place: (-rank[place], documents[place])),
         *sorted(rest, key=lambda place: documents[place]),
     ]
-
-
-def _levelled(values: Doubles) -> npt.NDArray[np.int64]:
-    """Return ranks in which values that differ by rounding alone are equal."""
-    order = np.argsort(values, kind="stable")
-    scale = np.abs(values).max(initial=0.0)
-    steps = np.diff(values[order], prepend=values[order][:1]) > _EQUAL * scale
-    ranks = np.zeros(len(values), dtype=np.int64)
-    ranks[order] = np.cumsum(steps)
-    return ranks

@@ -36,7 +36,8 @@ PARTS: tuple[Part, ...] = (
     Part(
         "models",
         "Each model",
-        "How far rewording moves a model on each of the four axes, as a share of how far an unrelated question "
+        "How far rewording moves a model on each of the four axes, as a share of how far an unrelated "
+        "question "
         "moves it. On an axis 0 is best; a score is 1 minus the mean of its axes, so there 1 is best.",
         ("standing", "profile"),
         ("leaderboard", "weighted", "measures"),
@@ -45,14 +46,16 @@ PARTS: tuple[Part, ...] = (
         "datasets",
         "Data set by data set",
         "A mean over data sets can hide that the order of the models is another one on each of them. A "
-        "reversal is confirmed only where both models are ahead of each other beyond what the documents leave open.",
+        "reversal is confirmed only where both models are ahead of each other beyond what the documents "
+        "leave open.",
         ("datasets", "bump"),
         ("ranking", "pairs", "reversals", "where-reversed", "agreement", "tau"),
     ),
     Part(
         "chance",
         "Beyond chance and noise",
-        "A distance means something only beside two others: how far an unrelated question moves the model (chance), "
+        "A distance means something only beside two others: how far an unrelated question moves the model "
+        "(chance), "
         "and how far asking the very same again does (noise).",
         ("unstable",),
         ("unstable",),
@@ -60,7 +63,8 @@ PARTS: tuple[Part, ...] = (
     Part(
         "origins",
         "Where instability comes from",
-        "Which changes of the prompt move a model, how strong they must be, in which layers they show, and how "
+        "Which changes of the prompt move a model, how strong they must be, in which layers they show, "
+        "and how "
         "much of all movement belongs to the document rather than to the change.",
         ("operators", "dose", "layers", "variance"),
         ("dose", "variance", "apart"),
@@ -120,37 +124,44 @@ def _left(names: Iterable[str], placed: set[str]) -> tuple[str, ...]:
 READING: Sequence[tuple[str, str]] = (
     (
         "Variants",
-        "Every prompt (the canonical one) is asked again in other words, with other manners, with typing noise, in "
+        "Every prompt (the canonical one) is asked again in other words, with other manners, with typing "
+        "noise, in "
         "another layout. The meaning stays, so a stable model should not move.",
     ),
     (
         "Axes",
-        "Generation: the text of the answer. Activation: the hidden states. Confidence: the probabilities of one "
+        "Generation: the text of the answer. Activation: the hidden states. Confidence: the probabilities "
+        "of one "
         "fixed answer. Mirroring: whether the answer takes over the prompt's change of manner.",
     ),
     (
         "Relative instability",
-        "How far variants move the model, divided by how far an unrelated question does (chance). 0: nothing moves. "
+        "How far variants move the model, divided by how far an unrelated question does (chance). 0: "
+        "nothing moves. "
         "1: as far as for another question. It can be more.",
     ),
     (
         "Scores",
-        "sago is 1 minus the mean of all four axes, sago_core leaves out mirroring, sago_text takes what models that "
+        "sago is 1 minus the mean of all four axes, sago_core leaves out mirroring, sago_text takes what "
+        "models that "
         "give text alone can have. Higher is more stable.",
     ),
     (
         "Intervals",
-        "They cover the true value with the confidence that is named, over documents like these. Documents are "
+        "They cover the true value with the confidence that is named, over documents like these. "
+        "Documents are "
         "the unit, never variants.",
     ),
     (
         "Rank sets",
-        "The true ranks of all models lie in their sets at once, with the confidence that is named. Models whose "
+        "The true ranks of all models lie in their sets at once, with the confidence that is named. "
+        "Models whose "
         "sets overlap are not told apart by these data.",
     ),
     (
         "Reversals",
-        "Confirmed: both models are ahead of each other somewhere, by tests corrected for all pairs. Not shown: the "
+        "Confirmed: both models are ahead of each other somewhere, by tests corrected for all pairs. Not "
+        "shown: the "
         "data leave it open. Cannot be shown: these data could not have shown it.",
     ),
     (

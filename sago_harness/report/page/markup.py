@@ -120,7 +120,7 @@ def html_table(table: Table, id: str, *, rows: int = MOST_ROWS, linked: bool = F
     rows : int
         As many stand in the page.
     linked : bool
-        Documents lead to the browser of documents: the table has columns ``task``, ``model`` and ``document``.
+        Documents lead to their browser: the table has columns ``task``, ``model`` and ``document``.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def html_table(table: Table, id: str, *, rows: int = MOST_ROWS, linked: bool = F
     some = [[row[i] for i in keep] for row in table.rows]
     at = {column.key: i for i, column in enumerate(columns)} if linked else {}
     parts = [_open(table, id, heads, _width(len(columns)))]
-    parts += [Markup("<thead><tr>{}</tr></thead><tbody>").format(_headings(columns, classes))]
+    parts.append(Markup("<thead><tr>{}</tr></thead><tbody>").format(_headings(columns, classes)))
     parts += [_row(row, columns, classes, heads, at) for row in some[:rows]]
     parts.append(Markup("</tbody></table></div>"))
     rest = tuple(tuple(_text(c, k) for c, k in zip(row, columns, strict=True)) for row in some[rows:])

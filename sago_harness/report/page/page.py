@@ -6,10 +6,10 @@ outside, and the same study gives the same file.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +68,7 @@ class Kind:
     def names(self) -> list[str]:
         """Return what tells the folded ones apart: their titles without what all titles begin with."""
         titles = [plate.figure.title for plate in (*self.seen, *self.folded)]
-        start = os.path.commonprefix(titles).rfind(": ") + 2
+        start = commonpath(titles).rfind(": ") + 2
         return [title[start if start > 1 else 0 :] for title in titles[len(self.seen) :]]
 
 
@@ -203,9 +203,7 @@ def _fill(
 ) -> Filled:
     kinds = []
     for kind in part.kinds:
-        plates = tuple(
-            numbers.plate(one) for one in drawn if one.kind == kind and isinstance(one, Figure)
-        )
+        plates = tuple(numbers.plate(one) for one in drawn if one.kind == kind and isinstance(one, Figure))
         most = SEEN.get(kind, 1)
         if plates:
             kinds.append(Kind(plates[:most], plates[most:]))
@@ -225,13 +223,15 @@ def _board(rows: Sequence[Standing], study: Study) -> dict[str, Any]:
     """Return what the leaderboard in front shows."""
     found = study.found
     axes = list(dict.fromkeys(axis.name for one in rows for axis in one.axes))
-    order = [name for name in ("sago_generation", "sago_activation", "sago_confidence", "sago_mirroring")]
+    order = ["sago_generation", "sago_activation", "sago_confidence", "sago_mirroring"]
     beside = [
         key
         for key in ("acc", "acc_mean", "acc_worst", "flip")
         if any(one.row.get(key) is not None for one in rows)
     ]
-    scale: Scale = scale_of([bound for one in rows for bound in (one.score.value, one.score.low, one.score.high)])
+    scale: Scale = scale_of(
+        [bound for one in rows for bound in (one.score.value, one.score.low, one.score.high)]
+    )
     return {
         "rows": rows,
         "score": main_score(found) or (found.scores[0] if found.scores else "score"),

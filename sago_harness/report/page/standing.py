@@ -159,9 +159,7 @@ def standings(found: Comparison) -> list[Standing]:
     return [_standing(found, row, flags.get(str(row["model"]), {})) for row in _records(board)]
 
 
-def _standing(
-    found: Comparison, row: Mapping[str, object], flags: Mapping[str, tuple[str, ...]]
-) -> Standing:
+def _standing(found: Comparison, row: Mapping[str, object], flags: Mapping[str, tuple[str, ...]]) -> Standing:
     model = str(row["model"])
     quantities, models, place = _over(found)
     # Where nothing is scored the first score says why.
@@ -172,9 +170,7 @@ def _standing(
     name = score.name or main
     reason = quantities[main].reasons[at] if main and at >= 0 else ""
     ranks, ranked, unranked = _ranks(found, place, name, model)
-    axes = [
-        _value(found, place, q, n, at) for n, q in quantities.items() if q.kind == "axis" and at >= 0
-    ]
+    axes = [_value(found, place, q, n, at) for n, q in quantities.items() if q.kind == "axis" and at >= 0]
     known = sorted((one for one in axes if one.known), key=lambda one: (-one.value, one.name))
     tests = [one for one in found.unstable if one.model == model and np.isfinite(one.pvalue)]
     sure = [one for one in tests if one.adjusted <= found.settings.level]
@@ -208,9 +204,7 @@ def _over(found: Comparison) -> tuple[Mapping[str, Quantity], Sequence[str], str
     return found.scored[task].quantities, found.scored[task].models, task
 
 
-def _value(
-    found: Comparison, place: str, quantity: Quantity, name: str, at: int, where: str = ""
-) -> Value:
+def _value(found: Comparison, place: str, quantity: Quantity, name: str, at: int, where: str = "") -> Value:
     if at < 0:
         return Value(name, float("nan"), where=where)
     value = float(quantity.values[at])
@@ -220,9 +214,7 @@ def _value(
     return Value(name, value, float(interval.low[at]), float(interval.high[at]), where)
 
 
-def _ranks(
-    found: Comparison, place: str, name: str, model: str
-) -> tuple[tuple[int, int] | None, int, str]:
+def _ranks(found: Comparison, place: str, name: str, model: str) -> tuple[tuple[int, int] | None, int, str]:
     table = found.ranks.get(place, {}).get(name)
     if table is None:
         return None, 0, "this score has no ranks with bounds"
@@ -291,7 +283,9 @@ def _placed(one: Standing, found: Comparison) -> Markup:
         return Markup("has no score: {}.").format(line(one.reason or "nothing was scored"))
     interval = Markup(" ({} interval {})").format(level, one.score.interval) if one.score.interval else ""
     sense = "" if one.higher_is_better else " (lower is more stable)"
-    lacks = "" if one.first or not one.reason else f"has no {main_score(found)} ({one_line(one.reason)}), but "
+    lacks = (
+        "" if one.first or not one.reason else f"has no {main_score(found)} ({one_line(one.reason)}), but "
+    )
     text = Markup("{}scores <strong>{}</strong> in {}{}{}").format(
         line(lacks), one.score.number, line(one.score.name), interval, sense
     )

@@ -153,9 +153,9 @@ def _scale(found: Comparison, table: ReversalTable) -> Markup:
     ]
     known = np.concatenate(given) if given else np.zeros(0)
     known = known[np.isfinite(known)]
-    how = Markup("None is confirmed ({}), which does not show that the ranking is the same everywhere").format(
-        _how(table)
-    )
+    how = Markup(
+        "None is confirmed ({}), which does not show that the ranking is the same everywhere"
+    ).format(_how(table))
     if not len(known):
         return Markup("{}.").format(how)
     return Markup(
