@@ -37,7 +37,10 @@ def each(work: Callable[[Item], Made], items: Sequence[Item], workers: int) -> I
     if workers < 2 or len(items) < 2:
         yield from map(work, items)
         return
-    with ThreadPoolExecutor(min(workers, len(items))) as pool:
+    from threadpoolctl import threadpool_limits
+
+    # One thread of linear algebra for each of ours: more of them than processors wait for each other.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(min(workers, len(items))) as pool:
         yield from pool.map(work, items)
 
 

@@ -39,6 +39,19 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with every kind of figure and table, and few of each: a checker visits every element."""
+    from sago_harness.cli.main import main
+    from tests.runs.made_runs import write_runs
+
+    folder = tmp_path_factory.mktemp("small")
+    write_runs(folder / "runs", models=2, tasks=2, documents=8, variants=6, repeats=2)
+    out = folder / "report.html"
+    assert main(["report", str(folder / "runs"), "--out", str(out), "--resamples", "99", "--worst", "1"]) == 0
+    return out
+
+
+@pytest.fixture(scope="session")
 def one_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of one model on one data set."""
     from sago_harness.cli.main import main

@@ -131,6 +131,8 @@
       console.error(error);
     }
     chart.classList.add("done");
+    // Measured when the chart has found its size.
+    requestAnimationFrame(() => requestAnimationFrame(() => reach(chart.closest(".scroll"))));
     chart.style.minHeight = "";
   }
 
@@ -285,13 +287,12 @@
 
   // A box that does not scroll needs no stop of the tab key
 
-  const watched = new ResizeObserver((entries) => {
-    for (const { target } of entries) {
-      const box = target.closest(".scroll");
-      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
-    }
-  });
+  function reach(box) {
+    if (!box) return;
+    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+  const watched = new ResizeObserver((entries) => entries.forEach(({ target }) => reach(target.closest(".scroll"))));
   for (const box of document.querySelectorAll(".scroll")) {
     watched.observe(box);
     if (box.firstElementChild) watched.observe(box.firstElementChild);
