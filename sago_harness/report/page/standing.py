@@ -316,11 +316,20 @@ def _weak(one: Standing) -> Markup:
     return Markup("{}.").format(Markup("; ").join(parts)) if parts else Markup("")
 
 
+#: Why there is no test, for readers of sentences.
+_UNTESTED = {
+    "one_document": "there is one document only",
+    "too_few_events": "too few documents were moved at all",
+    "not_measured": "it was not measured",
+}
+
+
 def _tested(one: Standing, found: Comparison) -> Markup:
     if not found.unstable:
         return Markup("")
     if not one.tests:
-        return Markup("Whether it is unstable could not be tested: {}.").format(line(one.untested))
+        why = ", ".join(_UNTESTED.get(word, word) for word in one.untested.split(", "))
+        return Markup("Whether it is unstable could not be tested: {}.").format(line(why))
     beyond = "noise and chance" if one.beyond_noise else f"{100 * found.settings.epsilon:g} % of chance"
     count = f"{one.unstable} of {one.tests} tests" if one.tests > 1 else f"{one.unstable} of 1 test"
     if not one.unstable:
