@@ -14,6 +14,7 @@ import pytest
 
 from sago_harness.report.browse.block import DataBlock, packed, unpacked
 from sago_harness.report.browse.data import FIRST, BrowseData, browse_data
+from sago_harness.report.browse.script import PARTS
 from sago_harness.report.browse.unrest import levels
 from sago_harness.report.study import Study, read_study
 from sago_harness.runs.columns import read_columns
@@ -381,4 +382,7 @@ def test_the_templates_hold_no_markup_of_the_page_that_takes_them_in() -> None:
             assert not any(mark in text for mark in ("{{", "{%", "{#", "</script", "</style", "<!--"))
         assert "innerHTML" not in text
         assert "style=" not in text
-    assert sorted(path.name for path in folder.iterdir()) == ["browse.css", "browse.html.j2", "browse.js"]
+    scripts = [f"{name}.js" for name in PARTS]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["browse.css", "browse.html.j2", *scripts]
+    )

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from sago_harness.errors import SagoError
 from sago_harness.figures import Figure, NotDrawn, figures
 from sago_harness.figures.theme import dark, light
+from sago_harness.report.browse.script import TEMPLATES, script
 from sago_harness.report.compared import RARE, TABLES
 from sago_harness.report.page.bundle import plotting_library, plotting_versions
 from sago_harness.report.page.layout import READING, SEEN, WITH_DOCUMENTS, Part, parts_of
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from sago_harness.report.study import Study
 
 _HERE = Path(__file__).parent / "templates"
-_BROWSE = Path(__file__).parent.parent / "browse" / "templates"
 
 #: More models than this are told of in a fold, the first of them before it.
 _TOLD = 12
@@ -114,9 +114,9 @@ def build(
     code = {
         "library": inline_script(plotting_library()),
         "page": inline_script(_text(_HERE / "report.js")),
-        "browse": inline_script(_text(_BROWSE / "browse.js")) if browse else Markup(""),
+        "browse": inline_script(script()) if browse else Markup(""),
     }
-    style = inline_style(_text(_HERE / "report.css") + (_text(_BROWSE / "browse.css") if browse else ""))
+    style = inline_style(_text(_HERE / "report.css") + (_text(TEMPLATES / "browse.css") if browse else ""))
     scripts = [text for text in code.values() if text]
     rows = standings(study.found)
     return _environment().get_template("report.html.j2").render(
@@ -257,7 +257,7 @@ def _subtitle(study: Study) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader([str(_HERE), str(_BROWSE)]),
+        loader=FileSystemLoader([str(_HERE), str(TEMPLATES)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
