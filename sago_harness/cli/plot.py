@@ -68,9 +68,8 @@ def run(args: argparse.Namespace) -> int:
         raise SagoError(f"--out {args.out}: there is no folder {args.out.parent}")
     made = figures(study_of(args, with_texts=False), [args.kind])
     if args.names:
-        print(
-            "\n".join(str(one) if isinstance(one, NotDrawn) else f"{one.name}: {one.title}" for one in made)
-        )
+        for one in made:
+            print(f"{one.name}: {one.title if not isinstance(one, NotDrawn) else one}")
         return 0
     chosen = _chosen(made, args.which, args.kind)
     drawn = [one for one in chosen if not isinstance(one, NotDrawn)]

@@ -26,9 +26,10 @@ _KINDS = ("acc", "acc_mean", "acc_worst")
 _KEY = (
     "Filled: share of canonical prompts answered right. Line to the left and its tick: right "
     "whatever the variant "
-    "(worst). Open circle: mean over variants. Upright bar: {level:.0%} interval of the score. "
-    "Dashed line at 0: chance."
+    "(worst). Open circle: mean over variants. Upright bar: {level} interval of the score."
 )
+
+_CHANCE = " Dashed line at 0: chance."
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,9 @@ def _score(found: Comparison, score: str) -> Drawn:
         why = next((p.reason for p in points if p.reason), "nothing is scored")
         return NotDrawn(name, "accuracy", title, f"no model has both {score} and accuracy: {why}")
     series = Series(found.models)
+    higher = next(
+        one.quantities[score].higher_is_better for one in found.scored.values() if score in one.quantities
+    )
     tasks = list(dict.fromkeys(p.task for p in drawn))
     columns_of = across(len(tasks), 3)
     size = {1: 360, 2: 260}.get(columns_of, 190)
@@ -91,13 +95,13 @@ def _score(found: Comparison, score: str) -> Drawn:
                 x_title="accuracy" if place >= len(tasks) - columns_of else None,
             )
         )
-    key = _KEY.format(level=1 - found.settings.level)
+    key = _KEY.format(level=found.settings.confidence) + (_CHANCE if own else "")
     spec = arranged(panels, key, columns=columns_of, width=max(440, columns_of * (size + 30)), spacing=16)
     columns = (
         Column("task", "data set", "text"),
         Column("model", kind="text"),
         Column(score),
-        Column("interval", f"{1 - found.settings.level:.0%} interval", "interval"),
+        Column("interval", f"{found.settings.confidence} interval", "interval"),
         *(c for kind in _KINDS for c in (Column(kind), Column(f"{kind}_stderr", "±"))),
         Column("reason", kind="text"),
     )
@@ -109,7 +113,7 @@ def _score(found: Comparison, score: str) -> Drawn:
     without = [task for task in found.tasks if task not in tasks]
     notes = (f"without accuracy: {', '.join(without)}",) if without else ()
     table = Table(name, title, columns, tuple(rows), notes)
-    return Figure(name, "accuracy", title, _words(score, drawn), spec, table, notes)
+    return Figure(name, "accuracy", title, _words(score, drawn, higher=higher), spec, table, notes)
 
 
 def _points(found: Comparison, task: str, one: ScoredTask, score: str) -> list[_Point]:
@@ -212,9 +216,9 @@ def _datum(series: Series, p: _Point) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _words(score: str, drawn: Sequence[_Point]) -> str:
+def _words(score: str, drawn: Sequence[_Point], *, higher: bool) -> str:
     best = max(drawn, key=lambda p: p.accuracy["acc"])
-    firm = max(drawn, key=lambda p: p.score)
+    firm = max(drawn, key=lambda p: p.score if higher else -p.score)
     return (
         f"{len(drawn)} cells of model and data set by accuracy and {score}: most accurate "
         f"{best.model} on {best.task} "

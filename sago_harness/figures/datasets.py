@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _COLUMNS = 4
 
 _KEY = {
-    True: "Higher is more stable; bar: {level:.0%} interval; dashed line at 0: chance.",
-    False: "Lower is more stable; bar: {level:.0%} interval; dashed line at 1: chance, another question.",
+    True: "Higher is more stable; bar: {level} interval; dashed line at 0: chance.",
+    False: "Lower is more stable; bar: {level} interval; dashed line at 1: chance, another question.",
 }
 
 
@@ -82,7 +82,7 @@ def _score(found: Comparison, places: Mapping[str, Place], score: str, order: li
             )
         )
     noisy = any(math.isfinite(one.noise) for one in flat)
-    key = _KEY[bool(higher)].format(level=1 - found.settings.level) if own else "Bar: interval."
+    key = _KEY[bool(higher)].format(level=found.settings.confidence) if own else "Bar: interval."
     if noisy:
         key += " Dotted tick: what noise alone would leave." if higher else " Dotted tick: noise floor."
     spec = arranged(panels, key, columns=columns_of, width=columns_of * width + 120, spacing=20)
@@ -97,7 +97,7 @@ def _score(found: Comparison, places: Mapping[str, Place], score: str, order: li
         Column("task", "data set", "text"),
         Column("model", kind="text"),
         Column(score),
-        Column("interval", f"{1 - found.settings.level:.0%} interval", "interval"),
+        Column("interval", f"{found.settings.confidence} interval", "interval"),
         Column("noise", "noise alone"),
         Column("chance"),
         Column("documents", "n", "count"),
@@ -121,4 +121,5 @@ def _words(score: str, given: Mapping[str, list[Value]]) -> str:
         else:
             parts.append(f"{task} unscored")
     more = f"; and {len(parts) - 8} more data sets" if len(parts) > 8 else ""
-    return f"{score} of the models on each of {len(parts)} data sets: {'; '.join(parts[:8])}{more}."
+    counted = f"each of {len(parts)} data sets" if len(parts) > 1 else "one data set"
+    return f"{score} of the models on {counted}: {'; '.join(parts[:8])}{more}."

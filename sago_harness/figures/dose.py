@@ -24,7 +24,7 @@ MOST_TASKS = 4
 
 _KEY = "Mean distance at each strength. Dashed line: chance, another question. "
 
-_FEW = "Bar: {level:.0%} interval. Ring: smallest strength whose interval excludes the noise floor. "
+_FEW = "Bar: {level} interval. Ring: smallest strength whose interval excludes the noise floor. "
 
 _MANY = "Intervals, and the smallest strength whose interval excludes the noise floor, are in the table. "
 
@@ -105,7 +105,7 @@ def _figure(found: Comparison, name: str, title: str, given: Sequence[DoseResult
             )
         )
     noisy = any(level > 0.0 for one in given for level in one.floors)
-    key_text = _KEY + (_MANY if series.many else _FEW).format(level=1 - found.settings.level)
+    key_text = _KEY + (_MANY if series.many else _FEW).format(level=found.settings.confidence)
     key_text += "Dotted line: noise floor." if noisy else "The noise floor is 0 or not known: see the table."
     spec = arranged(panels, key_text, columns=across, width=across * (size[0] + 30), spacing=14)
     table = Table(name, title, _columns(found), tuple(_rows(given, chance)))
@@ -138,7 +138,7 @@ def _columns(found: Comparison) -> tuple[Column, ...]:
         Column("operator", kind="text"),
         Column("strength", digits=2),
         Column("distance"),
-        Column("interval", f"{1 - found.settings.level:.0%} interval", "interval"),
+        Column("interval", f"{found.settings.confidence} interval", "interval"),
         Column("documents", "n", "count"),
         Column("floor", "noise floor"),
         Column("chance"),

@@ -36,7 +36,7 @@ _KEY = (
     "Correlation of documents' instability on two axes, each read from another half of the "
     "variants, without what "
     "noise takes away; 0 = each axis catches documents of its own. Verdict: independent = whole "
-    "{level:.0%} interval "
+    "{level} interval "
     "within {margin:g} of 0; related = interval excludes 0. Blank cells name the reason."
 )
 
@@ -80,7 +80,7 @@ def _figure(found: Comparison, name: str, title: str, given: Sequence[Independen
         _matrix(found, of, task_label[place] if by == "task" else "", number % across == 0)
         for number, (place, of) in enumerate(places.items())
     ]
-    key = _KEY.format(level=1 - found.settings.level, margin=MARGIN)
+    key = _KEY.format(level=found.settings.confidence, margin=MARGIN)
     if by != "task":
         key = "Spearman's correlation of the models' values on two axes, with its verdict."
     spec = arranged(panels, key, columns=across, width=max(420, across * 290), spacing=26)
@@ -90,7 +90,7 @@ def _figure(found: Comparison, name: str, title: str, given: Sequence[Independen
         Column("first", kind="text"),
         Column("second", kind="text"),
         Column("correlation", kind="signed", digits=2),
-        Column("interval", f"{1 - found.settings.level:.0%} interval", "interval", 2),
+        Column("interval", f"{found.settings.confidence} interval", "interval", 2),
         Column("plain", kind="signed", digits=2),
         Column("reliability_first", "reliability", digits=2),
         Column("reliability_second", "reliability", digits=2),
@@ -120,7 +120,7 @@ def _matrix(found: Comparison, given: Sequence[IndependenceResult], title: str, 
                 continue
             low, high = one.confidence_interval
             count = one.documents or one.models
-            interval = f"{1 - found.settings.level:.0%} interval {span(low, high, 2)}, n {count}"
+            interval = f"{found.settings.confidence} interval {span(low, high, 2)}, n {count}"
             reason = "not reliable" if one.reason == "reliability" else one.reason.replace("_", " ")
             cells.append(
                 Cell(

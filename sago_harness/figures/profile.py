@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WIDTH = 132
 
 _KEY = (
-    "Lower is more stable. Bar: {level:.0%} interval. Dashed line at 1: chance, a variant moves "
+    "Lower is more stable. Bar: {level} interval. Dashed line at 1: chance, a variant moves "
     "the model as far as "
     "another question does (mirroring: its manner is taken over whole)."
 )
@@ -66,13 +66,13 @@ def profile(study: Study) -> list[Drawn]:
             )
         )
     noisy = any(math.isfinite(one.noise) for one in flat)
-    key = _KEY.format(level=1 - found.settings.level) + (_NOISE if noisy else "")
+    key = _KEY.format(level=found.settings.confidence) + (_NOISE if noisy else "")
     spec = arranged(panels, key, columns=len(panels), width=len(panels) * _WIDTH + 90, spacing=22)
     columns = (
         Column("model", kind="text"),
         Column("axis", kind="text"),
         Column("value"),
-        Column("interval", f"{1 - found.settings.level:.0%} interval", "interval"),
+        Column("interval", f"{found.settings.confidence} interval", "interval"),
         Column("noise", "noise floor"),
         Column("chance"),
         Column("documents", "n", "count"),

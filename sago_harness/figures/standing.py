@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _WIDTH = 380
 
 _KEY = (
-    "Higher is more stable. Bar: {level:.0%} interval. Dashed line at 0: chance, as if every "
+    "Higher is more stable. Bar: {level} interval. Dashed line at 0: chance, as if every "
     "variant were another "
-    "question. Right end, 1: nothing moves. {noise} Ranks: all true ranks at once, {level:.0%}."
+    "question. Right end, 1: nothing moves. {noise} Ranks: all true ranks at once, {level}."
 )
 
 _NOISE = "Dotted tick: what the noise of asking the same again leaves."
@@ -62,8 +62,8 @@ def _score(found: Comparison, place: Place, score: str) -> Drawn:
         chance_text="0 = as if every variant were another question", width=_WIDTH, side="rank", first=True,
     )  # fmt: skip
     noisy = any(math.isfinite(one.noise) for one in given)
-    level = 1.0 - found.settings.level
-    key = _KEY.format(level=level, noise=_NOISE if noisy else "") if own else f"Bar: {level:.0%} interval."
+    level = found.settings.confidence
+    key = _KEY.format(level=level, noise=_NOISE if noisy else "") if own else f"Bar: {level} interval."
     return Figure(
         name, "standing", title, _words(score, order, by, ranks, own),
         arranged([panel], " ".join(key.split()), columns=1, width=_WIDTH + 200),
@@ -126,7 +126,7 @@ def _table(
     columns = [
         Column("model", kind="text"),
         Column(score),
-        Column("interval", f"{1 - found.settings.level:.0%} interval", "interval"),
+        Column("interval", f"{found.settings.confidence} interval", "interval"),
         Column("ranks", kind="ranks"),
         Column("noise", "noise ceiling"),
         Column("chance"),

@@ -29,7 +29,7 @@ def apart(found: Comparison) -> Table:
     ]
     for name in names:
         columns.append(Column(name, name if name == CORE else name.removeprefix("sago_")))
-        columns.append(Column(f"{name}_interval", f"{1 - found.settings.level:.0%} interval", "interval"))
+        columns.append(Column(f"{name}_interval", f"{found.settings.confidence} interval", "interval"))
     columns.append(Column("reason", kind="text"))
     rows: list[tuple[Cell, ...]] = []
     for one in found.apart:

@@ -35,7 +35,7 @@ def leaderboard(found: Comparison) -> Table:
                     notes.append(f"{model} is not in the mean over data sets: it lacks {', '.join(lacks)}")
         notes.append(
             f"unweighted mean over {len(found.tasks)} data sets, for these data sets alone; "
-            f"rank sets hold all true ranks at once with {1 - found.settings.level:.0%} confidence"
+            f"rank sets hold all true ranks at once with {found.settings.confidence} confidence"
         )
     else:
         task = found.tasks[0]
@@ -160,7 +160,7 @@ def _scores(
         ranks = found.ranks.get(place, {}).get(name)
         columns.append(Column(name))
         if interval is not None:
-            columns.append(Column(f"{name}_interval", f"{1 - found.settings.level:.0%} interval", "interval"))
+            columns.append(Column(f"{name}_interval", f"{found.settings.confidence} interval", "interval"))
         if ranks is not None:
             columns.append(Column(f"{name}_ranks", "ranks", "ranks"))
         for i, row in enumerate(rows):

@@ -67,7 +67,7 @@ def pairs(found: Comparison) -> Table:
         Column("b", kind="text"),
         Column("n", kind="count"),
         Column("difference", kind="signed"),
-        Column("interval", f"{1 - found.settings.level:.0%} interval", "interval"),
+        Column("interval", f"{found.settings.confidence} interval", "interval"),
         Column("p", kind="p"),
         Column("p_adjusted", "adjusted p", "p"),
         Column("effect", "effect size", "signed", 2),

@@ -100,7 +100,13 @@ def _blocks(table: TaskTable) -> Iterator[tuple[str, npt.NDArray[np.generic], in
         blocks: dict[str, Doubles] = getattr(table, kind)
         for name, block in blocks.items():
             yield f"{kind}[{name!r}]", block, last
-    for name, last in (("correct", variants + 1), ("responses", None), ("tokens", None), ("partners", -1)):
+    for name, last in (
+        ("correct", variants + 1),
+        ("responses", None),
+        ("tokens", None),
+        ("partners", -1),
+        ("made", variants),
+    ):
         block = getattr(table, name)
         if block is not None:
             yield name, block, last

@@ -72,12 +72,31 @@ def by_operator(table: TaskTable, reduced: Mapping[str, MeasureValues]) -> Itera
     for place, (family, operator) in enumerate(table.operators):
         of_it: Flags = table.operator_of == place
         variants = int(of_it.sum())
-        alone = {name: _alone(values, place, variants) for name, values in reduced.items()}
-        yield OperatorResult(table.task, family, operator, table.models, variants, quantities(alone))
+        own = {name: alone(values, place, variants) for name, values in reduced.items()}
+        yield OperatorResult(table.task, family, operator, table.models, variants, quantities(own))
 
 
-def _alone(values: MeasureValues, place: int, variants: int) -> MeasureValues:
-    """Return the values of one operator, as if it were the only family."""
+def alone(values: MeasureValues, place: int, variants: int) -> MeasureValues:
+    """Return the values of one operator, as if it were the only family.
+
+    Parameters
+    ----------
+    values : MeasureValues
+    place : int
+        The operator's place in :attr:`sago_harness.stats.table.TaskTable.operators`.
+    variants : int
+        Variants that it has of a document: of two or more, two must be scored.
+
+    Examples
+    --------
+    >>> from sago_harness.stats.reduce import reduce_task
+    >>> from sago_harness.stats.table import VariantKey
+    >>> keys = (VariantKey("v", "noise", "typo"), VariantKey("w", "noise", "case"))
+    >>> made = TaskTable("t", ("a",), ("d",), keys, {"x_act": "activation"}, {"noise": 2},
+    ...                  {"x_act": np.array([[[0.1, 0.3]]])}, {"x_act": np.full((1, 1, 2), 0.4)})
+    >>> alone(reduce_task(made)["x_act"], 1, 1).squares().round(6).tolist()
+    [[0.09]]
+    """
     return replace(
         values,
         sums=values.sums[:, :, [place]],

@@ -90,6 +90,17 @@ class Settings:
         if not 0.0 <= self.epsilon < 1.0:
             raise SagoError(f"epsilon {self.epsilon} is no share of chance from 0 to under 1")
 
+    @property
+    def confidence(self) -> str:
+        """Return the level of intervals in words.
+
+        Examples
+        --------
+        >>> Settings().confidence, Settings(level=0.001).confidence
+        ('95%', '99.9%')
+        """
+        return f"{100.0 * (1.0 - self.level):.6g}%"
+
 
 def generator(seed: int, *keys: object) -> np.random.Generator:
     """Return a generator for one purpose: the same wherever and in whatever order it is asked for.

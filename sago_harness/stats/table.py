@@ -91,6 +91,8 @@ class TaskTable:
     partners : ndarray of int of shape (M, D, K), optional
         For each chance control, the place of the document whose prompt it is; -1 where that is none
         of the D documents, or not known. Errors count with them that documents share controls.
+    made : ndarray of bool of shape (M, D, V), optional
+        Variants that there are records of, scored or not; None where only numbers are known.
 
     Raises
     ------
@@ -119,6 +121,7 @@ class TaskTable:
     sources: tuple[str, ...] = ()
     mixed: tuple[bool, ...] = ()
     partners: Places | None = None
+    made: Flags | None = None
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -160,7 +163,8 @@ class TaskTable:
             blank: dict[str, Any] = {
                 n: {k: np.where(keep[None], a, np.nan) for k, a in getattr(self, n).items()} for n in blocks
             }
-            return replace(self, **blank)
+            made = None if self.made is None else self.made & keep[None]
+            return replace(self, **blank, made=made)
         less: dict[str, Any] = {n: {k: a[:, :, keep] for k, a in getattr(self, n).items()} for n in blocks}
         variants = tuple(v for v, kept in zip(self.variants, keep, strict=True) if kept)
         correct = self.correct
@@ -168,7 +172,8 @@ class TaskTable:
             correct = correct[:, :, np.concatenate([[True], keep])]
         families = Counter(v.family for v in variants if v.family in self.families)
         counts = {f: min(n, families[f]) for f, n in self.families.items() if families[f]}
-        return replace(self, **less, variants=variants, correct=correct, families=counts)
+        made = None if self.made is None else self.made[:, :, keep]
+        return replace(self, **less, variants=variants, correct=correct, families=counts, made=made)
 
     def with_documents(self, keep: Flags) -> TaskTable:
         """Return the table with some of its documents alone; ``keep`` of shape (D,)."""
@@ -193,7 +198,7 @@ class TaskTable:
         """Return all that has models and documents as its first axes, indexed."""
         blocks = ("distances", "controls", "repeats", "raw", "first", "first_controls", "flags")
         less: dict[str, Any] = {n: {k: a[index] for k, a in getattr(self, n).items()} for n in blocks}
-        for name in ("correct", "responses", "tokens", "partners"):
+        for name in ("correct", "responses", "tokens", "partners", "made"):
             value = getattr(self, name)
             less[name] = None if value is None else value[index]
         return less

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from scipy import stats
 from sago_harness.figures import FIGURES, Figure, figures
 from sago_harness.figures.levels import noise_levels
 from sago_harness.report.compared import TABLES
-from sago_harness.report.study import Study
+from sago_harness.report.study import Study, read_study
+from sago_harness.stats.resampling import Settings
 from tests.figures.studies import made, points, profile_of, rows_in, study, study_of
+from tests.runs.made_runs import write_runs
 
 
 def told(of: Study, name: str) -> list[dict[str, Any]]:
@@ -404,3 +407,19 @@ def test_published_schemes_have_no_axes_and_no_chance(scheme: str) -> None:
             assert row[score] == near(board[row["model"]][score])
             assert math.isnan(row["chance"])
     assert not drawn(of, "profile")
+
+
+def test_lower_is_more_stable_under_the_published_schemes(tmp_path: Path) -> None:
+    """The words name the model of rank 1, whichever end of the scale is the better one."""
+    write_runs(tmp_path, models=["calm", "wild"], tasks=1, documents=20, variants=6, levels=[0.1, 0.8])
+    study = read_study([tmp_path], Settings(resamples=99, scheme="paper-rms"), with_texts=False)
+    made = [one for one in figures(study, ["accuracy"]) if isinstance(one, Figure)]
+    (scored,) = study.found.scored.values()
+    expected = {}
+    for name, quantity in scored.quantities.items():
+        best = np.argmax(quantity.values) if quantity.higher_is_better else np.argmin(quantity.values)
+        expected[f"accuracy-{name}"] = f"most stable {scored.models[best]} on"
+    assert {one.name for one in made} <= set(expected)
+    assert any(not scored.quantities[one.name.removeprefix("accuracy-")].higher_is_better for one in made)
+    for one in made:
+        assert expected[one.name] in one.description

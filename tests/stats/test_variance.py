@@ -243,6 +243,7 @@ def test_mirroring_is_taken_less_its_floor_and_variants_beside_the_score_are_lef
         table,
         variants=(*table.variants, VariantKey("h", "human", "human")),
         distances={k: np.concatenate([d, d[:, :, :1] + 1.0], axis=2) for k, d in table.distances.items()},
+        correct=None,
     )
     again = variance_components(wider, Settings(resamples=20), measures=["x_act"])["x_act"]
     np.testing.assert_array_equal(again.statistic, results["x_act"].statistic)

@@ -139,7 +139,7 @@ def build(
         signature=study.found.signature,
         command=study.command,
         versions=plotting_versions(),
-        level=f"{1 - study.found.settings.level:.0%}".replace("%", " %"),
+        level=study.found.settings.confidence.replace("%", " %"),
         themes={"light": light(), "dark": dark()},
         # Much the same a hundred times over: a twelfth of its size when packed.
         specs=packed({plate.id: plate.figure.spec for plate in plates}),

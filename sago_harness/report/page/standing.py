@@ -278,13 +278,15 @@ def sentences(one: Standing, found: Comparison, *, linked: bool = False) -> Mark
 
 
 def _placed(one: Standing, found: Comparison) -> Markup:
-    level = f"{1 - found.settings.level:.0%}".replace("%", " %")
+    level = found.settings.confidence.replace("%", " %")
     if not one.score.known:
-        return Markup("has no score: {}.").format(line(one.reason or "nothing was scored"))
+        return Markup("has no score: {}.").format(line(_why(one.reason)))
     interval = Markup(" ({} interval {})").format(level, one.score.interval) if one.score.interval else ""
     sense = "" if one.higher_is_better else " (lower is more stable)"
     lacks = (
-        "" if one.first or not one.reason else f"has no {main_score(found)} ({one_line(one.reason)}), but "
+        ""
+        if one.first or not one.reason
+        else f"has no {main_score(found)} ({one_line(_why(one.reason))}), but "
     )
     text = Markup("{}scores <strong>{}</strong> in {}{}{}").format(
         line(lacks), one.score.number, line(one.score.name), interval, sense
@@ -296,6 +298,14 @@ def _placed(one: Standing, found: Comparison) -> Markup:
     low, high = one.ranks
     rank = f"rank {low} of {one.ranked}" if low == high else f"rank between {low} and {high} of {one.ranked}"
     return Markup("{}: {}.").format(text, rank)
+
+
+def _why(reason: str) -> str:
+    """Put the one reason that is about runs and not about answers into words."""
+    task, _, why = reason.rpartition(": ")
+    if why == "not_run":
+        return f"not run on {task}" if task else "not run"
+    return reason or "nothing was scored"
 
 
 def _weak(one: Standing) -> Markup:
