@@ -146,7 +146,7 @@ def test_every_make_target_and_marker_that_the_text_names_exists() -> None:
     assert targets == ["lint", "test", "test-browser"]
     assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.M)] == []
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
-    assert {mark.partition(":")[0] for mark in options["markers"]} == {"models", "slow"}
+    assert {mark.partition(":")[0] for mark in options["markers"]} == {"models", "slow", "browser"}
 
 
 @pytest.mark.usefixtures("tables")
