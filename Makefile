@@ -81,9 +81,9 @@ chromium:
 	  { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; } || \
 	  { echo "chromium could not be installed (no root, or no package source): install it, then run make test-browser again"; exit 1; }; }
 
-# One process: a browser each would take more memory than the tests are worth.
+# Two processes at most: each has a browser of its own.
 test-browser: $(VENV)/browser-ready chromium
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser tests/browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -n $(WORKERS) --maxprocesses 2 --dist load tests/browser
 
 $(OLDEST)/torch-ready: constraints-oldest.txt
 	$(PYTHON) -m venv $(OLDEST)

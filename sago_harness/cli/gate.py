@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sago_harness.errors import SagoError
+from sago_harness.whole import what_is, write_all
 
 if TYPE_CHECKING:
     from sago_harness.gate.result import GateResult
     from sago_harness.stats.table import ScoreTable
+
+#: Exit status of an error that nobody foresaw: Python's own, 1, would say that the rules fail.
+BROKEN = 70
 
 _EPILOG = """\
 examples:
@@ -20,7 +26,7 @@ examples:
   sago gate runs/new --policy policy.yaml --baseline runs/old   and against another run
   sago gate runs/new --policy policy.yaml --json gate.json --junit gate.xml
 
-exit status: 0 pass, 1 fail, 2 wrong input, 3 undecided (docs/gate.md)
+exit status: 0 pass, 1 fail, 2 wrong input, 3 undecided, 70 an error of sago itself (docs/gate.md)
 """
 
 
@@ -49,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     Returns
     -------
     int
-        0 pass, 1 fail, 3 undecided.
+        0 pass, 1 fail, 3 undecided; 70 for an error of the program itself, after its traceback.
 
     Raises
     ------
@@ -58,36 +64,56 @@ def run(args: argparse.Namespace) -> int:
     """
     github = args.github or os.environ.get("GITHUB_ACTIONS") == "true"
     try:
-        if args.init:
-            return _init(args)
-        return _gate(args, github=github)
+        try:
+            return _init(args) if args.init else _gate(args, github=github)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise SagoError(f"{error.filename} cannot be used: {error.strerror or error}") from error
     except SagoError as error:
         if github:
             from sago_harness.gate.github import command
 
             print(command("error", str(error), title="sago gate: wrong input"))
         raise
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        _traceback(error)
+        return BROKEN
+
+
+def _traceback(error: Exception) -> None:
+    import traceback
+
+    from sago_harness.report.changes import escape_line
+
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        # A message of several lines could hold a command to GitHub Actions, which may be indented.
+        mark = "| " if line.lstrip().startswith("::") or "##[" in line else ""
+        print(mark + escape_line(line).replace("##[", "## ["), file=sys.stderr)
 
 
 def _init(args: argparse.Namespace) -> int:
     from sago_harness.gate.init import write_policy
-    from sago_harness.whole import whole
 
     for flag in ("json", "junit"):
         if getattr(args, flag):
             raise SagoError(f"--{flag} holds a verdict, and --init gives none: leave one of them out")
-    if args.policy and args.policy.exists():
+    _check_baseline_model(args)
+    if args.policy and what_is(args.policy) in ("file", "folder"):
         raise SagoError(f"{args.policy} is there already: remove it, or write another file (--policy FILE)")
-    table = _table(args.run, args.model, "the run", "--model")
+    if args.policy:
+        _check_place("--policy", args.policy)
+    table, _ = _table(args.run, args.model, "the run", "--model")
     before = None
     if args.baseline:
-        before = _table(args.baseline, args.baseline_model, "the baseline", "--baseline-model")
+        before, _ = _table(args.baseline, args.baseline_model, "the baseline", "--baseline-model")
     text = write_policy(table, before, file=str(args.policy or "policy.yaml"))
     if not args.policy:
         print(text, end="")
         return 0
-    with whole(args.policy) as partial:
-        partial.write_text(text, encoding="utf-8", errors="replace")
+    write_all([(args.policy, text)])
     print(f"a policy is in {args.policy}: set its thresholds to what a release must be")
     return 0
 
@@ -98,25 +124,51 @@ def _gate(args: argparse.Namespace, *, github: bool) -> int:
 
     if not args.policy:
         raise SagoError("--policy FILE is missing: `sago gate --init RUN` writes one to begin with")
-    for flag in ("json", "junit"):
-        path = getattr(args, flag)
-        if path and (path.is_dir() or not path.parent.is_dir()):
-            raise SagoError(f"--{flag} {path} cannot be written: name a file in a folder that is there")
-    if args.json and args.junit and args.json.resolve() == args.junit.resolve():
+    _check_baseline_model(args)
+    written = {f"--{flag}": getattr(args, flag) for flag in ("json", "junit") if getattr(args, flag)}
+    for flag, path in written.items():
+        _check_place(flag, path)
+    if args.json and args.junit and _same(args.json, args.junit) and what_is(args.json) != "other":
         raise SagoError(f"--json and --junit both name {args.json}: one would replace the other")
+    if named := os.environ.get("GITHUB_STEP_SUMMARY"):
+        written["GITHUB_STEP_SUMMARY"] = Path(named)
     policy = read_policy(args.policy)
-    table = _table(args.run, args.model, "the run", "--model")
+    table, read = _table(args.run, args.model, "the run", "--model")
     before = None
     if args.baseline:
-        before = _table(args.baseline, args.baseline_model, "the baseline", "--baseline-model")
+        before, more = _table(args.baseline, args.baseline_model, "the baseline", "--baseline-model")
+        read = [*read, *more]
+    for flag, path in written.items():
+        for one in (args.policy, *read):
+            if _same(path, one) and what_is(path) != "other":
+                raise SagoError(f"{flag} {path} is read by this call ({one}): name another file")
     result = check(policy, table, before)
     _write(args, result)
     _show(result, github=github)
     return result.exit_status
 
 
-def _table(word: str, model: str, what: str, flag: str) -> ScoreTable:
-    """Read one run; of several models the one that is named."""
+def _check_baseline_model(args: argparse.Namespace) -> None:
+    if args.baseline_model and not args.baseline:
+        raise SagoError(
+            "--baseline-model names a model of a baseline, and there is none: give --baseline RUN"
+        )
+
+
+def _check_place(flag: str, path: Path) -> None:
+    if what_is(path) == "folder" or what_is(path.parent) != "folder":
+        raise SagoError(f"{flag} {path} cannot be written: name a file in a folder that is there")
+
+
+def _same(some: Path, other: Path) -> bool:
+    """Say whether two paths are one file, by whatever link."""
+    if what_is(some) and what_is(other):
+        return some.samefile(other)
+    return os.path.realpath(some) == os.path.realpath(other)
+
+
+def _table(word: str, model: str, what: str, flag: str) -> tuple[ScoreTable, Sequence[Path]]:
+    """Read one run, of several models the one that is named; return its files, too."""
     from sago_harness.errors import unknown
     from sago_harness.runs.find import find_runs
     from sago_harness.runs.read import read_table
@@ -128,35 +180,32 @@ def _table(word: str, model: str, what: str, flag: str) -> ScoreTable:
     if not model and len(known) > 1:
         named = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         raise SagoError(f"{what} holds {len(known)} models ({named}): choose one with {flag}")
-    return read_table(runs, models=[model or known[0]])
+    files = [path for one in runs for path in (one.path, one.results) if path]
+    return read_table(runs, models=[model or known[0]]), files
 
 
 def _write(args: argparse.Namespace, result: GateResult) -> None:
-    """Write all files, or none that is half there."""
+    """Write all files, or none."""
     from sago_harness.gate.github import append_summary
     from sago_harness.gate.junit import as_junit
     from sago_harness.jsonsafe import dumps
-    from sago_harness.whole import whole
 
     texts = []
     if args.json:
         texts.append((args.json, dumps(result.about()) + "\n"))
     if args.junit:
         texts.append((args.junit, as_junit(result)))
-    for path, text in texts:
-        with whole(path) as partial:
-            partial.write_text(text, encoding="utf-8", errors="replace")
-    if named := os.environ.get("GITHUB_STEP_SUMMARY"):
-        append_summary(result, Path(named))
+    named = os.environ.get("GITHUB_STEP_SUMMARY")
+    write_all(texts, (lambda: append_summary(result, Path(named))) if named else lambda: None)
 
 
 def _show(result: GateResult, *, github: bool) -> None:
     from sago_harness.gate.github import annotate, without_commands
 
     text = f"{result}\n{result.signature}"
-    if not github:
-        print(text)
-        return
-    print(without_commands(text))
-    for line in annotate(result):
-        print(line)
+    lines = [without_commands(text), *annotate(result)] if github else [text]
+    try:
+        print("\n".join(lines), flush=True)
+    except BrokenPipeError:
+        # A reader who has seen enough (`| head`) does not change the verdict.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from sago_harness.errors import SagoError, unknown
 from sago_harness.registry import Table
@@ -76,14 +77,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if words[0] == "run":
             # lm-eval reads the flags itself.
             return int(module.run(words[1:]))
-        parser = argparse.ArgumentParser(prog=f"sago {words[0]}", description=_HELP.get(words[0]))
+        parser = _Parser(prog=f"sago {words[0]}", description=_HELP.get(words[0]))
         module.configure(parser)
         args = parser.parse_args(words[1:])
         # What a report says it was made by.
         args.words = words
         return int(module.run(args))
     except SagoError as error:
-        print(f"sago: error: {error}", file=sys.stderr)
+        print(f"sago: error: {_one_line(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader of the output has seen enough (`| head`).
@@ -92,6 +93,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("sago: stopped", file=sys.stderr)
         return 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells a wrong flag in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(_one_line(message))
+
+
+def _one_line(text: str) -> str:
+    """Return a message that cannot end its line: the next one could be a command to GitHub Actions."""
+    from sago_harness.report.changes import escape_line
+
+    line = escape_line(text)
+    # The old form of a command is obeyed wherever it stands in a line.
+    return line.replace("##[", "## [") if os.environ.get("GITHUB_ACTIONS") == "true" else line
 
 
 def _overview() -> str:

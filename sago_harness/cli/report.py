@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sago_harness.cli.study import add_study_flags, count, study_of
 from sago_harness.errors import SagoError
+from sago_harness.whole import what_is
 
 _EPILOG = """\
 examples:
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         For bad flags, runs that cannot be read or must not be compared, or a file that cannot be written.
     """
     out: Path = args.out
-    if out.is_dir():
+    if what_is(out) == "folder":
         raise SagoError(f"--out {out} is a folder: name a file, {out / 'report.html'} for example")
     if out.suffix.lower() not in _ENDINGS:
         raise SagoError(f"--out {out} does not end in .html, so no browser would open it")

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sago_harness.errors import SagoError, unknown
+from sago_harness.gate.data_sets import check_both, check_listed
 from sago_harness.gate.evidence import Draws, Evidence, of_pair, of_run, over_data_sets
 from sago_harness.gate.joined import joined
+from sago_harness.gate.level import check_level
 from sago_harness.gate.metrics import (
     Measured,
     check_direction,
@@ -59,8 +61,9 @@ def check(
     Raises
     ------
     SagoError
-        For a metric, operator or data set that a rule names and the run lacks, a threshold on the wrong side,
-        and a baseline that is missing or differs in more than the treatment.
+        For a metric, operator or data set that a rule names and the run lacks, a data set that the baseline
+        or the results file has and the run lacks, a threshold on the wrong side, and a baseline that is
+        missing or differs in more than the treatment.
     """
     run = _Runs(table, _only(table, model, "the run", "--model"))
     before = None
@@ -71,7 +74,12 @@ def check(
         raise SagoError(
             f"{rule_name(policy, first)}: compares with a baseline, and none is given: --baseline RUN"
         )
+    check_listed(run.sources, f"the run ({run.model})")
+    if before is not None:
+        check_listed(before.sources, f"the baseline ({before.model})")
+        check_both(policy, run.tasks, before.tasks, (run.model, before.model))
     asked = [(place, task) for place, task in _asked(policy, run)]
+    check_level(policy.level, len(asked), policy.where)
     level = policy.level / max(1, len(asked))
     draws = Draws(max(RESAMPLES, math.ceil(_BEYOND / level)), policy.seed)
     changed = _changed(policy, run, before, asked)
@@ -114,6 +122,11 @@ class _Runs:
     def tasks(self) -> tuple[str, ...]:
         """Data sets that the model has."""
         return tuple(self.loaded)
+
+    @property
+    def sources(self) -> list[str]:
+        """Files that the records came from."""
+        return [source for one in self.loaded.values() for source in one.sources]
 
     def measured(self, task: str) -> Measured:
         """Return a data set of the run alone."""

@@ -19,6 +19,31 @@ from sago_harness.stats.table import Doubles
 
 
 @dataclass(frozen=True)
+class Part:
+    """What one data set brings.
+
+    Attributes
+    ----------
+    task : str
+    documents, total : int
+        Documents that count, and those that could.
+    moved : int or None
+        Of a score against a baseline: documents that either run was moved on, by the measure that moved
+        fewest of those that moved any; None where that does not matter.
+    """
+
+    task: str
+    documents: int
+    total: int
+    moved: int | None = None
+
+    @property
+    def unscored(self) -> float:
+        """Return the share of documents that do not count; 1 where there are none at all."""
+        return 1.0 - self.documents / self.total if self.total else 1.0
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What the data say of one rule on one data set.
 
@@ -32,9 +57,8 @@ class Evidence:
         Documents that count, and those that could.
     reason : str
         Why there is no value.
-    moved : int or None
-        Of a score against a baseline: documents that either run was moved on, by the measure that moved
-        fewest; None where that does not matter.
+    parts : tuple of Part
+        For each data set that the value is the mean of.
     """
 
     bounds: Bounds
@@ -43,12 +67,12 @@ class Evidence:
     documents: int
     total: int
     reason: str = ""
-    moved: int | None = None
+    parts: tuple[Part, ...] = ()
 
     @property
-    def unscored(self) -> float:
-        """Return the share of documents that do not count; 1 where there are none at all."""
-        return 1.0 - self.documents / self.total if self.total else 1.0
+    def each(self) -> tuple[Part, ...]:
+        """Return its data sets; of a value that knows of none itself as one."""
+        return self.parts or (Part("", self.documents, self.total),)
 
 
 @dataclass(frozen=True)
@@ -75,9 +99,9 @@ def of_run(one: Measured, metric: Metric, draws: Draws) -> Evidence:
         values = one.rates[metric.name][0][one.made]
         known = values[np.isfinite(values)]
         found = bounded_mean(known, metric.low, metric.high, draws.resamples, draws.purpose(task))
-        return Evidence(found, found.value, math.nan, len(known), len(values))
+        return Evidence(found, found.value, math.nan, len(known), one.documents)
     data = pair_data(one.scored)[metric.name]
-    return _of_run(data.quantity, [(one, data)], metric, draws, task, int(one.made.sum()))
+    return _of_run(data.quantity, [(one, data)], metric, draws, task)
 
 
 def of_pair(one: Measured, metric: Metric, draws: Draws) -> Evidence:
@@ -91,9 +115,9 @@ def of_pair(one: Measured, metric: Metric, draws: Draws) -> Evidence:
         span = metric.high - metric.low
         found = bounded_mean(run - base, -span, span, draws.resamples, draws.purpose(task))
         run_mean, base_mean = (float(side.mean()) if len(side) else math.nan for side in (run, base))
-        return Evidence(found, run_mean, base_mean, int(both.sum()), values.shape[1])
+        return Evidence(found, run_mean, base_mean, int(both.sum()), one.documents)
     data = pair_data(one.scored)[metric.name]
-    return _of_pair(data, [(one, data)], metric, draws, task, int(one.made.sum()))
+    return _of_pair(data, [(one, data)], metric, draws, task)
 
 
 def over_data_sets(many: Sequence[Measured], metric: Metric, draws: Draws, *, pair: bool) -> Evidence:
@@ -102,10 +126,9 @@ def over_data_sets(many: Sequence[Measured], metric: Metric, draws: Draws, *, pa
     name = metric.name
     used = [one for one in many if one.table.task in whole.tasks_of[name]]
     parts = [(one, pair_data(one.scored)[name]) for one in used]
-    total = sum(int(one.made.sum()) for one in used)
     if pair:
-        return _of_pair(whole.data[name], parts, metric, draws, OVERALL, total)
-    return _of_run(whole.quantities[name], parts, metric, draws, OVERALL, total)
+        return _of_pair(whole.data[name], parts, metric, draws, OVERALL)
+    return _of_run(whole.quantities[name], parts, metric, draws, OVERALL)
 
 
 def _of_run(
@@ -114,10 +137,10 @@ def _of_run(
     metric: Metric,
     draws: Draws,
     task: str,
-    total: int,
 ) -> Evidence:
     value, count = float(quantity.values[0]), int(quantity.counts[0])
     span = (metric.low, metric.high)
+    total = sum(one.documents for one, _ in parts)
     if not math.isfinite(value):
         return Evidence(Bounds(value, *span), value, math.nan, 0, total, quantity.reasons[0] or "not scored")
     flat = _flat(quantity.influence[0], count, value)
@@ -125,7 +148,8 @@ def _of_run(
     found = bootstrap_bounds(
         value, quantity.influence[0], count, span, draws.resamples, draws.purpose(task), rare
     )
-    return Evidence(found, value, math.nan, count, total)
+    each = tuple(Part(one.table.task, int(own.quantity.counts[0]), one.documents) for one, own in parts)
+    return Evidence(found, value, math.nan, count, total, "", each)
 
 
 def _of_pair(
@@ -134,9 +158,9 @@ def _of_pair(
     metric: Metric,
     draws: Draws,
     task: str,
-    total: int,
 ) -> Evidence:
     span = metric.high - metric.low
+    total = sum(one.documents for one, _ in parts)
     quantity = data.quantity
     if not np.isfinite(quantity.values).all():
         reason = next(
@@ -160,9 +184,15 @@ def _of_pair(
     found = bootstrap_bounds(
         run - base, difference, count, (-span, span), draws.resamples, draws.purpose(task), rare
     )
-    moved = [unseen.moved_in_pair(one.scored, own) for one, own in parts]
-    known = [number for number in moved if number is not None]
-    return Evidence(found, run, base, count, total, "", sum(known) if known else None)
+    each = tuple(_part(one, own) for one, own in parts)
+    return Evidence(found, run, base, count, total, "", each)
+
+
+def _part(one: Measured, data: PairData) -> Part:
+    """Return what a data set brings to a difference: only documents of both count."""
+    both = int((data.masks[:, 0] & data.masks[:, 1]).sum())
+    documents = min(both, int(data.quantity.counts.min()))
+    return Part(one.table.task, documents, one.documents, unseen.moved_in_pair(one.scored, data))
 
 
 def _flat(contributions: Doubles, count: int, size: float) -> bool:

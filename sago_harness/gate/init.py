@@ -1,17 +1,20 @@
-"""Writes a first policy from a run: every threshold is one that this run just meets."""
+"""Writes a first policy from a run, with thresholds that this run just meets, and says which it does not."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sago_harness.errors import SagoError
 from sago_harness.gate.bounds import Bounds
-from sago_harness.gate.check import RESAMPLES
+from sago_harness.gate.check import RESAMPLES, check
 from sago_harness.gate.evidence import Draws, Evidence, of_run
+from sago_harness.gate.level import check_level
 from sago_harness.gate.metrics import Measured, Metric, measured
+from sago_harness.gate.policy import Policy, Rule
 from sago_harness.gate.treatment import Side, changes, likely_treatment
-from sago_harness.gate.verdicts import EVENTS_AT_THRESHOLD
+from sago_harness.gate.verdicts import EVENTS_AT_THRESHOLD, RuleResult
 from sago_harness.report.changes import escape_line
 from sago_harness.stats.intervals import FEW_DOCUMENTS
 from sago_harness.stats.table import ScoreTable, TaskTable
@@ -27,8 +30,9 @@ _HEAD = """\
 #
 #     sago gate RUN --policy {file}
 #
-# Every threshold below is one that this run just meets, with the bound on the right side and all rules
-# together. They say what the run is, not what you need: set them to what a release must be.
+# Every max and min below is one that this run just meets, with the bound on the right side and all rules
+# together. They say what the run is, not what you need: set them to what a release must be. Margins are
+# the same whatever the runs. A rule that does not pass now says so in the line above it.
 # docs/gate.md explains every line.
 
 version: 1
@@ -74,29 +78,35 @@ def write_policy(
     Returns
     -------
     str
-        It reads as a :class:`sago_harness.gate.policy.Policy`, and the run passes its rules where it has the
-        documents that a rule needs.
+        It reads as a :class:`sago_harness.gate.policy.Policy`. Rules that the run does not pass, for want of
+        documents or against its baseline, have a comment that says what the gate says of them.
 
     Raises
     ------
     SagoError
-        If the run is too small for any threshold.
+        If the run is too small for any threshold, or the level too small for so many rules.
     """
     loaded = [measured(one) for one in table]
     watched = [(one, metric) for one in loaded for metric in _watched(one)]
-    against = _against(loaded, baseline)
+    against, shared = _against(loaded, baseline)
     # One test more for each rule that stands or may stand against a baseline.
-    share = level / max(1, len(watched) + len(loaded) * 2)
+    tests = len(watched) + len(loaded) * 2
+    check_level(level, max(1, tests))
+    share = level / max(1, tests)
     draws = Draws(max(RESAMPLES, math.ceil(10 / share)), 0)
     lines = []
     for task in loaded:
         named = task.table.task
-        lines.append(f"  # {_comment(named)}: {task.table.shape[1]} documents")
-        if task.table.shape[1] < FEW_DOCUMENTS:
-            lines.append(f"  # (under {FEW_DOCUMENTS}: every rule on it is undecided)")
-        for one, metric in watched:
-            if one is task:
-                lines += _rule(of_run(one, metric, draws), metric, named, share)
+        found = [(of_run(one, metric, draws), metric) for one, metric in watched if one is task]
+        # The first one is the score; shares such as `unscored` are over all documents.
+        scored = found[0][0].documents if found else 0
+        lines.append(f"  # {_comment(named)}: {task.table.shape[1]} documents, {scored} of them scored")
+        if scored < FEW_DOCUMENTS:
+            few = all(evidence.documents < FEW_DOCUMENTS for evidence, _ in found)
+            which = "every rule on it is" if few else "rules on its scores are"
+            lines.append(f"  # (under {FEW_DOCUMENTS} scored: {which} undecided)")
+        for evidence, metric in found:
+            lines += _rule(evidence, metric, named, share)
     treatment = "# treatment: template\n"
     if baseline is not None and against:
         likely, told = _treatment(table, baseline)
@@ -108,23 +118,66 @@ def write_policy(
     lines += ["", "  # Against the baseline (--baseline RUN), document by document:"]
     for name in against or (score,):
         lead = "  " if against else "  # "
-        lines += [f"{lead}- metric: {name}", f"{lead}  margin: {_MARGINS.get(name, _MARGIN)}"]
+        lines.append(f"{lead}- metric: {name}")
+        if against:
+            lines.append(f"{lead}  task: [{', '.join(map(_quoted, shared))}]")
+        lines.append(f"{lead}  margin: {_MARGINS.get(name, _MARGIN)}")
     if not any(line.startswith("  - ") for line in lines):
         most = max((one.table.shape[1] for one in loaded), default=0)
         raise SagoError(
             f"a run of {most} documents is too small to write a policy from: {FEW_DOCUMENTS} are the least"
         )
-    return head + "\n".join(lines) + "\n"
+    policy = Policy.of(head + "\n".join(lines) + "\n", file)
+    return head + "\n".join(_labelled(lines, policy, table, baseline)) + "\n"
 
 
-def _against(loaded: Sequence[Measured], baseline: ScoreTable | None) -> tuple[str, ...]:
-    """Return the metrics that rules against the baseline can name; nothing without one."""
+def _labelled(
+    lines: Sequence[str], policy: Policy, table: ScoreTable, baseline: ScoreTable | None
+) -> Iterable[str]:
+    """Yield the lines, and above each rule that does not pass now what the gate says of it."""
+    refused = ""
+    try:
+        results = check(policy, table, baseline).rules
+    except SagoError as error:
+        if not policy.compares:
+            raise
+        # The runs are unlike; what is about the run alone has a verdict all the same.
+        refused = str(error)
+        alone = tuple(rule for rule in policy.rules if not rule.compares)
+        results = check(replace(policy, rules=alone), table).rules if alone else ()
+    rules = iter(policy.rules)
+    for line in lines:
+        if line.startswith("  - "):
+            rule = next(rules)
+            if rule.compares and refused:
+                yield f"  # now refused: {_comment(refused)}"
+            else:
+                yield from _said([one for one in results if _of(one, rule)])
+        yield line
+
+
+def _of(one: RuleResult, rule: Rule) -> bool:
+    return (one.metric, one.kind) == (rule.metric, rule.kind) and one.task in rule.tasks
+
+
+def _said(results: Sequence[RuleResult]) -> Iterable[str]:
+    for one in results:
+        if one.verdict != "pass":
+            yield f"  # now {one.verdict} on {_comment(one.task)}: {one.value:.3f}: {_comment(one.reason)}"
+
+
+def _against(
+    loaded: Sequence[Measured], baseline: ScoreTable | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the metrics that rules against the baseline can name, and the data sets; none without one."""
     if baseline is None:
-        return ()
-    names = [set(one.metrics) for one in loaded] + [set(measured(one).metrics) for one in baseline]
+        return (), ()
+    tasks = [one.table.task for one in loaded if one.table.task in baseline.tasks]
+    names = [set(one.metrics) for one in loaded if one.table.task in tasks]
+    names += [set(measured(baseline.load(task)).metrics) for task in tasks]
     shared = set.intersection(*names) if names else set()
     score = next((name for name in _SCORES if name in shared), "")
-    return tuple(name for name in (score, "flip") if name and name in shared)
+    return tuple(name for name in (score, "flip") if name and name in shared), tuple(tasks)
 
 
 def _watched(one: Measured) -> Iterable[Metric]:

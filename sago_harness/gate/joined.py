@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sago_harness.stats.table import Doubles, Places, TaskTable, VariantKey
+from sago_harness.gate.rates import rows_of_variants
+from sago_harness.stats.table import Doubles, Flags, Places, TaskTable, VariantKey
 
 #: Names of the two models of a joined table. Every difference is the first less the second, also where
 #: models are sorted by their names.
@@ -89,6 +90,7 @@ def joined(run: TaskTable, baseline: TaskTable) -> TaskTable:
         tuple((one.sources or ("",))[0] for one in both),
         (False, False),
         _partners(both, rows, at, shape),
+        _made(both, rows, columns, (*shape, len(variants))),
     )
 
 
@@ -117,6 +119,17 @@ def _correct(
         if one.correct is not None:
             to = np.concatenate([[0], columns[m] + 1])
             made[m][rows[m][:, None], to] = one.correct[0]
+    return made
+
+
+def _made(
+    both: Sequence[TaskTable], rows: Sequence[Places], columns: Sequence[Places], shape: tuple[int, int, int]
+) -> Flags | None:
+    if all(one.made is None for one in both):
+        return None
+    made: Flags = np.zeros(shape, dtype=bool)
+    for m, one in enumerate(both):
+        made[m][rows[m][:, None], columns[m]] = rows_of_variants(one)[0]
     return made
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from sago_harness.errors import SagoError, nearest, unknown
 from sago_harness.gate.policy import Policy, Rule
-from sago_harness.gate.rates import ANSWERS, answers, health
-from sago_harness.scores.reduce import required_counts
+from sago_harness.gate.rates import ANSWERS, answers, health, rows_of_variants
 from sago_harness.stats.intervals import bounds
+from sago_harness.stats.operators import alone
 from sago_harness.stats.overall import OVERALL
 from sago_harness.stats.quantities import Quantity, quantities
 from sago_harness.stats.scored import ScoredTask, score_task
@@ -60,13 +60,25 @@ class Measured:
     scored : ScoredTask
     rates : dict of str to ndarray of shape (M, D)
     made : ndarray of shape (D,)
-        Documents that can have the metrics: those with a variant of the operator, where it is one's.
+        Documents that can have the metrics: those with records of a variant of the operator, scored or not,
+        where it is one's.
     """
 
     table: TaskTable
     scored: ScoredTask
     rates: Mapping[str, Doubles]
     made: Flags
+
+    @property
+    def documents(self) -> int:
+        """Return how many documents could have the metrics.
+
+        With those that the run, or its baseline, states and that no records are there of.
+        """
+        stated = (one.get("documents") for one in self.table.signatures)
+        numbers = [int(n) for n in stated if isinstance(n, int | float) and math.isfinite(n)]
+        known = self.table.shape[1]
+        return int(self.made.sum()) + max(0, max(numbers, default=0) - known)
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -133,22 +145,11 @@ def of_operator(whole: Measured, operator: str, rule: str) -> Measured:
         raise SagoError(f"{rule}: {operator!r} is {' and '.join(known[p] for p in found)}: name one of them")
     (place,) = found
     keep: Flags = table.operator_of == place
-    needed = np.array([required_counts({"": int(keep.sum())})[""]], dtype=np.intp)
-    alone = {
-        name: replace(
-            values,
-            sums=values.sums[:, :, [place]],
-            counts=values.counts[:, :, [place]],
-            family_of=np.zeros(1, dtype=np.intp),
-            needed=needed,
-        )
-        for name, values in whole.scored.reduced.items()
-    }
+    variants = int(keep.sum())
+    own = {name: alone(values, place, variants) for name, values in whole.scored.reduced.items()}
     less = table.with_variants(keep)
-    made: Flags = np.zeros(table.shape[1], dtype=bool)
-    for block in less.distances.values():
-        made |= np.isfinite(block).any(axis=(0, 2))
-    scored = replace(whole.scored, reduced=alone, quantities=quantities(alone))
+    made: Flags = np.any(rows_of_variants(less), axis=(0, 2))
+    scored = replace(whole.scored, reduced=own, quantities=quantities(own))
     return Measured(less, scored, {n: v for n, v in answers(less).items() if n != "acc"}, made)
 
 

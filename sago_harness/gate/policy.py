@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from sago_harness.errors import SagoError, nearest
+from sago_harness.gate.level import check_level, plain_number
 from sago_harness.gate.policy_file import Mapped, parse_yaml, read_policy_file
 from sago_harness.stats.overall import OVERALL
 
@@ -24,6 +26,8 @@ MOST_RULES = 200
 _TOP = ("version", "level", "undecided", "unscored", "treatment", "seed", "rules")
 _RULE = ("metric", "task", "operator", "max", "min", "margin", "equivalence", "unscored", "name")
 _LONGEST = 200
+#: Longer numbers are not written out in a message.
+_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -174,15 +178,18 @@ def _policy(content: object, where: str) -> Policy:
     for place, one in enumerate(rules, start=1):
         rule = _rule(one, where, place, top)
         for before, other in enumerate(made, start=1):
-            same = ("metric", "kind", "operator")
-            if all(getattr(rule, k) == getattr(other, k) for k in same) and _meet(rule.tasks, other.tasks):
+            same = (rule.metric, rule.kind) == (other.metric, other.kind)
+            if same and _one_operator(rule, other) and _meet(rule.tasks, other.tasks):
                 raise _at(
                     where, rule.line, f"rule {place} asks for the same as rule {before} ({rule}): keep one"
                 )
         made.append(rule)
+    level = top.number("level", 0.05, 0.0, 0.5)
+    line = top.line("level")
+    check_level(level, len(made), f"{where} line {line}" if line else where)
     policy = Policy(
         tuple(made),
-        level=top.number("level", 0.05, 0.0, 0.5),
+        level=level,
         undecided=top.choice("undecided", "block", UNDECIDED),
         unscored=top.number("unscored", 0.1, 0.0, 1.0, low_in=True),
         treatment=top.choice("treatment", "", TREATMENTS),
@@ -202,6 +209,14 @@ def _meet(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
     if (OVERALL in some) != (OVERALL in others):
         return False
     return not some or not others or bool(set(some) & set(others))
+
+
+def _one_operator(some: Rule, other: Rule) -> bool:
+    """Say whether two rules are about one operator, whose family may be left out."""
+    names = some.operator, other.operator
+    if all("/" in name for name in names):
+        return names[0] == names[1]
+    return names[0].rpartition("/")[2] == names[1].rpartition("/")[2]
 
 
 def _rule(content: object, where: str, place: int, top: _Reader) -> Rule:
@@ -227,6 +242,8 @@ def _rule(content: object, where: str, place: int, top: _Reader) -> Rule:
     threshold = reader.number(kind, math.nan, low, math.inf)
     unscored = reader.number("unscored", 0.0, 0.0, 1.0, low_in=True) if "unscored" in content else None
     tasks = reader.words("task")
+    if "task" in content and not tasks:
+        raise reader.wrong("task", "names no data set: leave it out for every one of the run")
     if OVERALL in tasks and len(tasks) > 1:
         raise reader.wrong("task", f"{OVERALL} is the mean over all data sets and stands alone")
     return Rule(
@@ -324,9 +341,13 @@ class _Reader:
 def _as_number(value: object) -> str:
     """Return a hint for what YAML takes for text though it is a number to people, such as 1e-3."""
     try:
-        return f": write {float(value):g}" if isinstance(value, str) else ""
-    except ValueError:
+        number = Decimal(value) if isinstance(value, str) else Decimal("nan")
+    except InvalidOperation:
         return ""
+    written = (
+        number.is_finite() and abs(number.adjusted()) <= _DIGITS and len(number.as_tuple().digits) <= _DIGITS
+    )
+    return f": write {plain_number(number)}" if written else ""
 
 
 def _kind(value: object) -> str:

@@ -58,7 +58,7 @@ def parse_yaml(text: str) -> object:
     Raises
     ------
     ValueError
-        For what is no YAML, a key that comes twice, or an alias.
+        For what is no YAML, a key that comes twice, a tag that does not fit its value, or an alias.
 
     Examples
     --------
@@ -101,6 +101,11 @@ def parse_yaml(text: str) -> object:
         found: object = yaml.load(text, Loader)
     except yaml.YAMLError as error:
         raise ValueError(_one_line(error)) from error
+    except (LookupError, TypeError, AttributeError, OverflowError) as error:
+        # So PyYAML fails on a tag such as !!int or !!timestamp with anything else behind it.
+        raise ValueError(
+            f"a value is not of the kind that its tag (!!...) names ({_one_line(error)})"
+        ) from error
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sago_harness.scores.document import NOT_GIVEN
+from sago_harness.scores.reduce import required_counts
 from sago_harness.stats.means import known_mean
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.scored import ScoredTask
@@ -30,19 +31,40 @@ def answers(table: TaskTable) -> dict[str, Doubles]:
     -------
     dict of str to ndarray of shape (M, D)
         ``acc`` and ``acc_worst`` are 0 or 1; ``acc_mean`` and ``flip`` are shares of a document's variants.
+        A document needs as many scored variants of each family as it does for scores
+        (:func:`sago_harness.scores.reduce.required_counts`), and for ``acc_worst`` all that were made of it:
+        the one that is missing might be the wrong one.
     """
     found: dict[str, Doubles] = {}
     inside = table.operator_of >= 0
     if table.correct is not None:
-        variants = _shared(np.where(inside, table.correct[:, :, 1:], np.nan))
+        each = np.where(inside, table.correct[:, :, 1:], np.nan)
+        variants = _shared(each)
         known = np.isfinite(variants)
+        lacks = (rows_of_variants(table) & inside & ~np.isfinite(each)).any(axis=2)
         least = np.where(known, variants, np.inf).min(axis=2, initial=np.inf)
         found["acc"] = table.correct[:, :, 0]
-        found["acc_mean"] = known_mean(variants)
-        found["acc_worst"] = np.where(known.any(axis=2), least, np.nan)
+        found["acc_mean"] = np.where(_enough(table, known), known_mean(variants), np.nan)
+        found["acc_worst"] = np.where(known.any(axis=2) & ~lacks, least, np.nan)
     if "flip" in table.distances:
-        found["flip"] = known_mean(_shared(np.where(inside, table.distances["flip"], np.nan)))
+        flips = _shared(np.where(inside, table.distances["flip"], np.nan))
+        found["flip"] = np.where(_enough(table, np.isfinite(flips)), known_mean(flips), np.nan)
     return {name: values for name, values in found.items() if np.isfinite(values).any()}
+
+
+def rows_of_variants(table: TaskTable) -> Flags:
+    """Return which variants there are records of, of shape (M, D, V).
+
+    Where a table has numbers alone, those with any number.
+    """
+    if table.made is not None:
+        return table.made
+    made: Flags = np.zeros(table.shape, dtype=bool)
+    for block in table.distances.values():
+        made |= np.isfinite(block)
+    if table.correct is not None:
+        made |= np.isfinite(table.correct[:, :, 1:])
+    return made
 
 
 def health(table: TaskTable, scored: ScoredTask) -> dict[str, Doubles]:
@@ -79,6 +101,15 @@ def complete(table: TaskTable, scored: ScoredTask) -> Flags:
             never = not row.any() and (not reasons or not set(reasons[m]) - set(NOT_GIVEN))
             whole[m] &= row | never
     return whole
+
+
+def _enough(table: TaskTable, known: Flags) -> Flags:
+    """Say which documents have the scored variants of each family that scores ask for, of shape (M, D)."""
+    enough: Flags = np.ones(known.shape[:2], dtype=bool)
+    for family, count in required_counts(table.families).items():
+        of_it = np.array([key.family == family for key in table.variants], dtype=bool)
+        enough &= known[:, :, of_it].sum(axis=2) >= count
+    return enough
 
 
 def _shared(variants: Doubles) -> Doubles:

@@ -11,12 +11,12 @@ from sago_harness.errors import SagoError
 from sago_harness.jsonsafe import dumps
 from sago_harness.runs.comparable import FIELDS, Mismatch, mismatches
 from sago_harness.runs.find import RunFile
-from sago_harness.runs.signatures import Signature
+from sago_harness.runs.signatures import Signature, precision
 
 #: Treatment -> fields of the signature that may differ. What is not in any of them is the yardstick:
 #: recipe, pack, variants, seed, chance controls, gold answers, encoder, states, versions of measures.
 ALLOWED: dict[str, tuple[str, ...]] = {
-    "model": ("model", "class", "revision", "adapter", "quantised", "dtype"),
+    "model": ("model", "backend", "class", "revision", "adapter", "quantised", "dtype"),
     # Another prompt is another task version, and may need other stop strings.
     "template": ("version", "prompts", "template", "shots", "until"),
     # The hash of the prompts holds generation arguments and repeats.
@@ -25,6 +25,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 
 #: What identifies the model in its signature, beside its precision.
 _OF_MODEL = {
+    "backend": "backend",
     "class": "class of the model",
     "revision": "revision of the model",
     "adapter": "adapter",
@@ -32,6 +33,9 @@ _OF_MODEL = {
 }
 
 _NAMES = {**FIELDS, **_OF_MODEL, "model": "model", "until": "stop strings"}
+
+#: What a field is that a side does not state.
+_NOT_STATED = "not stated"
 
 #: Without these nobody knows whether two runs measured the same: they must be stated.
 _STATED = ("variants", "pack", "measures")
@@ -77,6 +81,8 @@ class Side:
 def changes(task: str, baseline: Side, run: Side) -> list[Change]:
     """Return every field in which a run differs from its baseline.
 
+    What only one of them states differs: nobody knows whether it is the same.
+
     Examples
     --------
     >>> a, b = Side("m", {"shots": 0}), Side("m", {"shots": 5})
@@ -89,14 +95,13 @@ def changes(task: str, baseline: Side, run: Side) -> list[Change]:
     was, now = (dict(side.signature.get("model") or {}) for side in (baseline, run))
     for key in _OF_MODEL:
         before, after = was.get(key), now.get(key)
-        # An interface states none of them.
-        if before is not None and after is not None and before != after:
+        if before != after:
             found.append(Change(task, key, _word(before), _word(after)))
     files = [RunFile(name, task, Path(), "", signature=side.signature)
              for name, side in (("baseline", baseline), ("run", run))]  # fmt: skip
     for one in mismatches(files):
         found += _parted(one, baseline, run)
-    return found
+    return found + _one_sided(task, baseline.signature, run.signature)
 
 
 def check_treatment(task: str, baseline: Side, run: Side, treatment: str) -> list[Change]:
@@ -132,7 +137,7 @@ def check_treatment(task: str, baseline: Side, run: Side, treatment: str) -> lis
             )
             raise SagoError(
                 f"{task}: {_NAMES[one.field]} differs, which treatment {treatment} does not change: the "
-                f"baseline has {one.baseline}, the run has {one.run} ({advice})"
+                f"baseline {_has(one.baseline)}, the run {_has(one.run)} ({advice})"
             )
     return found
 
@@ -162,11 +167,36 @@ def _parted(one: Mismatch, baseline: Side, run: Side) -> list[Change]:
     return [stops, rest]
 
 
+def _one_sided(task: str, baseline: Signature, run: Signature) -> list[Change]:
+    """Return the fields that one side states and the other does not."""
+    found = []
+    for field in FIELDS:
+        before, after = _stated(baseline, field), _stated(run, field)
+        if (before is None) != (after is None):
+            found.append(Change(task, field, _word(before), _word(after)))
+    return found
+
+
+def _stated(signature: Signature, field: str) -> object:
+    """Return a field's value; None where it is not stated."""
+    value = precision(signature) if field == "dtype" else signature.get(field)
+    # No pack is a statement, no text anywhere else is none.
+    if value is None or (value == "" and field != "pack"):
+        return None
+    return dumps(value) if isinstance(value, Mapping) else value
+
+
 def _some(values: Mapping[str, Any], keys: list[str]) -> str:
     return ", ".join(f"{key} {dumps(values[key]) if key in values else 'none'}" for key in keys)
 
 
+def _has(value: str) -> str:
+    return "does not state it" if value == _NOT_STATED else f"has {value}"
+
+
 def _word(value: object) -> str:
+    if value is None:
+        return _NOT_STATED
     return (
         {True: "yes", False: "no", "": "none"}.get(value, str(value))
         if isinstance(value, bool | str)

@@ -101,15 +101,27 @@ def of_pair(scored: ScoredTask, data: PairData, *, flat: bool) -> Unseen | None:
 def moved_in_pair(scored: ScoredTask, data: PairData) -> int | None:
     """Return how many documents either of two models was moved on, by the measure that moved fewest.
 
-    None for scores without a measure that is the root of a ratio: those are no means of few documents.
+    Of measures that moved any; 0 where none did. None for scores without a measure that is the root
+    of a ratio: those are no means of few documents.
     """
-    counts = []
+    counts: list[int] = []
     for term in _measures(scored, data):
         if term.root:
             squares = _squares(scored, term)
             both = np.isfinite(squares).all(axis=0)
             counts.append(int((both & (np.where(both, squares, 0.0) > 0.0).any(axis=0)).sum()))
-    return min(counts, default=None)
+    return fewest(counts)
+
+
+def fewest(counts: Sequence[int]) -> int | None:
+    """Return the smallest count above 0, or 0; None without any.
+
+    Examples
+    --------
+    >>> fewest([0, 12, 50]), fewest([0]), fewest([])
+    (12, 0, None)
+    """
+    return min((count for count in counts if count), default=0 if counts else None)
 
 
 def mean_of(parts: Sequence[Unseen | None]) -> Unseen | None:

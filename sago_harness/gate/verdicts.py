@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sago_harness.gate.bounds import smallest_level
-from sago_harness.gate.evidence import Evidence
+from sago_harness.gate.evidence import Evidence, Part
 from sago_harness.gate.metrics import Metric
 from sago_harness.gate.policy import Rule
 from sago_harness.stats.adjust import adjust
 from sago_harness.stats.intervals import FEW_DOCUMENTS
+from sago_harness.stats.overall import OVERALL
 from sago_harness.stats.table import Doubles
 
 #: A share of documents is decided from so many expected events at the threshold on.
@@ -79,17 +80,25 @@ class Question:
         e, rule = self.evidence, self.rule
         if not math.isfinite(e.bounds.value):
             return f"no value ({e.reason or 'no document counts'})", True
-        if e.unscored > self.unscored:
+        # Of a mean over data sets each must do for itself: large ones do not make up for a small one.
+        worst = max(e.each, key=lambda part: part.unscored)
+        if worst.unscored > self.unscored:
             return (
-                f"{e.total - e.documents} of {e.total} documents are without it, "
-                f"{100 * self.unscored:g} % may be",
+                f"{self._where(worst)}{worst.total - worst.documents} of {worst.total} documents are without "
+                f"it, {100 * self.unscored:g} % may be",
                 True,
             )
-        if e.documents < FEW_DOCUMENTS:
-            return f"{e.documents} documents, {FEW_DOCUMENTS} are the least", False
-        if e.moved is not None and 0 < e.moved < FEW_DOCUMENTS:
+        worst = min(e.each, key=lambda part: part.documents)
+        if worst.documents < FEW_DOCUMENTS:
+            return f"{self._where(worst)}{worst.documents} documents, {FEW_DOCUMENTS} are the least", False
+        worst = min(e.each, key=lambda part: part.moved or math.inf)
+        if worst.moved is not None and 0 < worst.moved < FEW_DOCUMENTS:
             # A difference of two roots that rest on few documents has no bound that keeps its level.
-            return f"{e.moved} documents were moved by a measure at all, {FEW_DOCUMENTS} are the least", False
+            return (
+                f"{self._where(worst)}{worst.moved} documents were moved by a measure at all, "
+                f"{FEW_DOCUMENTS} are the least",
+                False,
+            )
         share = 1.0 - rule.threshold if rule.kind == "min" else rule.threshold
         if self.metric.rate and e.documents * share < EVENTS_AT_THRESHOLD - 1e-9:
             return (
@@ -97,6 +106,10 @@ class Question:
                 False,
             )
         return "", False
+
+    def _where(self, part: Part) -> str:
+        """Name a data set where the value is a mean over several."""
+        return f"{part.task}: " if self.task == OVERALL else ""
 
 
 @dataclass(frozen=True)
@@ -299,8 +312,11 @@ def documents_needed(question: Question, levels: tuple[float, float]) -> int | N
         # The bound between the value and the threshold is the one that decides.
         reach = value - low if value > edge else high - value
     least = FEW_DOCUMENTS
-    if e.moved:
-        least = max(least, math.ceil(FEW_DOCUMENTS * e.documents / e.moved))
+    for part in e.each:
+        # Of a mean over data sets all grow alike.
+        fewest = min(part.documents, part.moved or part.documents)
+        if 0 < fewest < FEW_DOCUMENTS:
+            least = max(least, math.ceil(FEW_DOCUMENTS * e.documents / fewest))
     if question.metric.rate:
         share = 1.0 - rule.threshold if rule.kind == "min" else rule.threshold
         least = max(least, math.ceil(EVENTS_AT_THRESHOLD / share - 1e-9))

@@ -90,6 +90,7 @@ def task_table(
         tuple(str(run.path) for run in runs),
         tuple(mixed) or (False,) * len(runs),
         into.partners if (into.partners >= 0).any() else None,
+        into.made,
     )
 
 
@@ -166,6 +167,7 @@ class _Blocks:
         self.controls = block(measures, controls)
         self.repeats = block(measures, repeats)
         self.partners: Codes = np.full((*shape, controls), -1, dtype=np.intp)
+        self.made: npt.NDArray[np.bool_] = np.zeros((*shape, variants), dtype=bool)
         self.raw = block(RAW, variants)
         first = [name for name in FIRST if name in measures]
         self.first = block(first, variants)
@@ -196,6 +198,7 @@ class _Blocks:
 
     def _variants(self, m: int, columns: Columns, rows: Codes, document: Codes, key: Codes) -> None:
         """Answers of the variants, and why they are unscored."""
+        self.made[m][document, key] = True
         sent = ~columns.unsent[rows]
         # A variant that did not reach the model says nothing about it.
         self.correct[m][document, key + 1] = np.where(sent, columns.numbers["correct"][rows], np.nan)

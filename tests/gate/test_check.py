@@ -352,24 +352,30 @@ def test_documents_without_the_operator_are_not_missing() -> None:
     distances = {name: values.copy() for name, values in table.distances.items()}
     for values in distances.values():
         values[0, :15, 4:6] = np.nan
-    table = replace(table, distances=distances)
-    found = check(policy({"metric": "flip", "operator": "spaces", "max": 0.9}), run(table)).rules[0]
-    assert (found.documents, found.total, found.verdict) == (45, 45, "pass")
+    made = np.ones(table.shape, dtype=bool)
+    made[0, :15, 4:6] = False
+    # Made of all documents, and unscored on some: those are missing.
+    for there, total, verdict in ((made, 45, "pass"), (np.ones_like(made), 60, "undecided")):
+        one = replace(table, distances=distances, made=there)
+        for name, most in (("flip", 0.9), ("x_act", 2.0)):
+            found = check(policy({"metric": name, "operator": "spaces", "max": most}), run(one)).rules[0]
+            assert (found.documents, found.total, found.verdict) == (45, total, verdict), name
+            assert found.missing == (verdict == "undecided")
 
 
 def test_every_data_set_or_the_mean_over_them() -> None:
-    tables = [task_table(documents=30), task_table("q", documents=30, seed=1, level=0.5)]
+    tables = [task_table(documents=45), task_table("q", documents=45, seed=1, level=0.5)]
     each = check(policy({"metric": "sago", "min": 0.2}), run(*tables))
-    assert [(rule.task, rule.verdict) for rule in each.rules] == [("p", "undecided"), ("q", "undecided")]
+    assert [(rule.task, rule.verdict) for rule in each.rules] == [("p", "pass"), ("q", "pass")]
     mean = check(policy({"metric": "sago", "min": 0.2, "task": "overall"}), run(*tables)).rules[0]
-    assert (mean.verdict, mean.documents) == ("pass", 60)
+    assert (mean.verdict, mean.documents) == ("pass", 90)
     whole = overall([score_task(one) for one in tables]).quantities["sago"]
     assert mean.value == pytest.approx(float(whole.values[0]))
     assert mean.stderr == pytest.approx(float(whole.stderr[0]))
-    old = [task_table(t, model="old", documents=30, seed=7, level=0.7) for t in "pq"]
+    old = [task_table(t, model="old", documents=45, seed=7, level=0.7) for t in "pq"]
     rule = {"metric": "sago", "margin": 0.2, "task": "overall"}
     against = check(policy(rule, treatment="model"), run(*tables), run(*old)).rules[0]
-    assert (against.verdict, against.documents) == ("pass", 60)
+    assert (against.verdict, against.documents) == ("pass", 90)
     before = overall([score_task(one) for one in old]).quantities["sago"]
     assert against.value == pytest.approx(float(whole.values[0] - before.values[0]))
     assert against.value > 0.0, "the run is the more stable one"
@@ -447,8 +453,16 @@ def test_a_baseline_that_is_missing() -> None:
     rule = policy({"metric": "sago", "margin": 0.5}, treatment="model")
     with pytest.raises(SagoError, match="compares with a baseline, and none is given: --baseline"):
         check(rule, run())
-    with pytest.raises(SagoError, match="unknown data set 'p' in the baseline"):
-        check(rule, run(), run(task_table("q")))
+    named = policy({"metric": "sago", "margin": 0.5, "task": "p"}, treatment="model")
+    for one in (rule, named):
+        with pytest.raises(SagoError, match=r"data set q: the baseline \(new\) has it and the run \(new\)"):
+            check(one, run(), run(task_table("q")))
+    with pytest.raises(SagoError, match="unknown data set 'q' in the baseline"):
+        check(
+            policy({"metric": "sago", "margin": 0.5, "task": "q"}, treatment="model"),
+            run(task_table("q"), task_table()),
+            run(),
+        )
     old = task_table(model="old")
     old = replace(old, distances={k: v for k, v in old.distances.items() if k != "flip"})
     with pytest.raises(SagoError, match="the baseline has no flip on p"):

@@ -118,6 +118,9 @@
     if (chart.dataset.drawn === now) return;
     chart.dataset.drawn = now;
     chart.classList.remove("done");
+    // Until it is known how wide the chart becomes, its box can be reached.
+    const box = chart.closest(".scroll");
+    if (box) box.tabIndex = 0;
     const inside = document.createElement("div");
     // The chart is told as one picture with its description; its parts are in the table.
     inside.setAttribute("aria-hidden", "true");
@@ -132,7 +135,7 @@
     }
     chart.classList.add("done");
     // Measured when the chart has found its size.
-    requestAnimationFrame(() => requestAnimationFrame(() => reach(chart.closest(".scroll"))));
+    requestAnimationFrame(() => requestAnimationFrame(() => reach(box)));
     chart.style.minHeight = "";
   }
 
