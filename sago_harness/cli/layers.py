@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,10 +14,8 @@ from sago_harness.jsonsafe import dumps, json_safe
 from sago_harness.report.changes import escape_line
 from sago_harness.report.files import UNFINISHED
 from sago_harness.report.layer_plot import ENDINGS, draw_layers
-from sago_harness.runs.layers import LayersOfRun, layers_of_records, layers_of_results
+from sago_harness.runs.layers import FILE, LayersOfRun, layers_of_records, layers_of_results
 from sago_harness.scores.profile import LayerProfile
-
-_FILE = re.compile(r"(?:samples|records)_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.(?:jsonl|parquet)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ def _folder(folder: Path) -> Iterator[Told]:
             found.setdefault((path.parent, one.task), []).append(one)
         newest |= found
     for path in sorted(_finished(folder, "samples_*.jsonl"), key=lambda path: path.name, reverse=True):
-        match = _FILE.search(path.name)
+        match = FILE.search(path.name)
         if match and (path.parent, match["task"]) not in newest:
             newest[path.parent, match["task"]] = list(_of_file(path))
     for told in newest.values():

@@ -14,7 +14,8 @@ from sago_harness.runs.find import RunFile
 from sago_harness.scores.profile import LayerLevel, LayerProfile, profiles_of
 from sago_harness.scores.table import read_parquet, read_samples
 
-_FILE = re.compile(r"(?:samples|records)_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.(?:jsonl|parquet)$")
+#: Name of a file of records: its task, and when it was written.
+FILE = re.compile(r"(?:samples|records)_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.(?:jsonl|parquet)$")
 
 _NUMBERS = ("r", "stderr", "variants", "controls", "noise")
 
@@ -87,7 +88,7 @@ def layers_of_results(path: Path) -> Iterator[LayersOfRun]:
 def layers_of_records(path: Path) -> Iterator[LayersOfRun]:
     """Compute the profiles from records; ``x_cka`` needs the states themselves, which they do not hold."""
     rows = read_parquet(path) if path.suffix == ".parquet" else read_samples(path)
-    match = _FILE.search(path.name)
+    match = FILE.search(path.name)
     task = match["task"] if match else path.stem
     for family, profile in (profiles_of(rows) if rows else {}).items():
         yield LayersOfRun(task, family, profile, {})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from sago_harness.stats.independence import (
 )
 from sago_harness.stats.instability import InstabilityResult, adjusted, instability
 from sago_harness.stats.intervals import IntervalResult, intervals
-from sago_harness.stats.operators import OperatorResult, by_operator
+from sago_harness.stats.operators import OperatorResult, operator_scores
 from sago_harness.stats.overall import OVERALL, OverallTable, overall, overall_pairs, overall_ranks
 from sago_harness.stats.pair_results import PairBlock
 from sago_harness.stats.pairs import pair_block, pair_places
@@ -84,8 +85,6 @@ class Comparison:
         The published schemes on the same records.
     apart : list of ApartResult
         Families beside the score, where there are any.
-    operators : list of OperatorResult
-        Scores of single operators, data set by data set.
     signatures : dict of str to dict of str to mapping
         Data set -> model -> what identifies its numbers.
     sources : dict of str to dict of str to str
@@ -118,7 +117,6 @@ class Comparison:
     firmness: Sequence[FirmnessResult]
     schemes: Mapping[str, SchemeResult]
     apart: Sequence[ApartResult] = ()
-    operators: Sequence[OperatorResult] = ()
     signatures: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
@@ -132,6 +130,15 @@ class Comparison:
         """Return the names of the composite scores, or of the scheme's."""
         names = dict.fromkeys(name for task in self.scored.values() for name in task.quantities)
         return tuple(n for n in names if n in COMPOSITES) if self.settings.scheme == OWN else tuple(names)
+
+    @cached_property
+    def operators(self) -> list[OperatorResult]:
+        """Return the scores of single operators, data set by data set; formed when they are asked for."""
+        return [
+            result
+            for one in self.scored.values()
+            for result in operator_scores(one.task, one.models, one.operators, one.reduced)
+        ]
 
     @property
     def signature(self) -> str:
@@ -293,7 +300,6 @@ def compare(
         firmness=firm,
         schemes=schemes,
         apart=[one for part in parts for one in part.apart],
-        operators=[one for part in parts for one in part.operators],
         signatures={part.scored.task: part.signatures for part in parts},
         sources={part.scored.task: part.sources for part in parts},
         reasons={key: value for part in parts for key, value in part.reasons.items()},
@@ -319,7 +325,6 @@ class _Part:
     sources: dict[str, str]
     reasons: dict[tuple[str, str], dict[str, dict[str, int]]]
     apart: list[ApartResult] = field(default_factory=list)
-    operators: list[OperatorResult] = field(default_factory=list)
     #: Seeds of the variants with which the documents are others, too.
     redrawn: list[int] = field(default_factory=list)
 
@@ -343,8 +348,6 @@ def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Pa
         firm = list(variations(table, scored, settings.seed))
     with clock("apart"):
         apart = list(families_apart(table, few))
-    with clock("operators"):
-        operators = list(by_operator(table, scored.reduced))
     reasons = {
         (table.task, model): {
             measure: dict(counts[m]) for measure, counts in table.reasons.items() if counts[m]
@@ -364,7 +367,6 @@ def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Pa
         dict(zip(table.models, table.sources, strict=False)),
         reasons,
         apart,
-        operators,
     )
 
 

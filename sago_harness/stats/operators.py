@@ -16,7 +16,7 @@ import numpy as np
 from sago_harness.scores.reduce import required_counts
 from sago_harness.stats.quantities import Quantity, quantities
 from sago_harness.stats.reduce import MeasureValues
-from sago_harness.stats.table import Flags, TaskTable
+from sago_harness.stats.table import TaskTable
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,33 @@ def by_operator(table: TaskTable, reduced: Mapping[str, MeasureValues]) -> Itera
     typo 1 [0.25]
     case 1 [0.75]
     """
-    for place, (family, operator) in enumerate(table.operators):
-        of_it: Flags = table.operator_of == place
-        variants = int(of_it.sum())
+    yield from operator_scores(table.task, table.models, variants_of_operators(table), reduced)
+
+
+def variants_of_operators(table: TaskTable) -> dict[tuple[str, str], int]:
+    """Return (family, operator) -> variants that it has of a document, in the table's order."""
+    return {pair: int((table.operator_of == place).sum()) for place, pair in enumerate(table.operators)}
+
+
+def operator_scores(
+    task: str,
+    models: tuple[str, ...],
+    operators: Mapping[tuple[str, str], int],
+    reduced: Mapping[str, MeasureValues],
+) -> Iterator[OperatorResult]:
+    """Yield the scores of every operator of a data set whose variants are reduced already.
+
+    Parameters
+    ----------
+    task : str
+    models : tuple of str
+    operators : dict of (str, str) to int
+        Of :func:`variants_of_operators`.
+    reduced : dict of str to MeasureValues
+    """
+    for place, ((family, operator), variants) in enumerate(operators.items()):
         own = {name: alone(values, place, variants) for name, values in reduced.items()}
-        yield OperatorResult(table.task, family, operator, table.models, variants, quantities(own))
+        yield OperatorResult(task, family, operator, models, variants, quantities(own))
 
 
 def alone(values: MeasureValues, place: int, variants: int) -> MeasureValues:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sago_harness.scores.composite import stock_documents
 from sago_harness.scores.document import NOT_GIVEN
 from sago_harness.stats.means import known_mean
+from sago_harness.stats.operators import variants_of_operators
 from sago_harness.stats.quantities import Quantity, mean_quantity, quantities
 from sago_harness.stats.reduce import MeasureValues, reduce_task
 from sago_harness.stats.table import Doubles, Flags, TaskTable
@@ -48,6 +49,8 @@ class ScoredTask:
         Documents of which every measure that this model can give is scored.
     mixed : tuple of bool
         Models read with ``allow_mixed``.
+    operators : dict of (str, str) to int
+        (family, operator) -> variants that it has of a document, in the order of ``reduced``.
     """
 
     task: str
@@ -62,6 +65,7 @@ class ScoredTask:
     tokens: Doubles = field(default_factory=lambda: np.zeros(0))
     scored: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     mixed: Sequence[bool] = ()
+    operators: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def ranked(self) -> Flags:
@@ -102,6 +106,7 @@ def score_task(table: TaskTable) -> ScoredTask:
         known_mean(table.tokens) if table.tokens is not None else np.full(shape[0], np.nan),
         complete.sum(axis=1) if reduced else np.zeros(shape[0], dtype=np.intp),
         table.mixed,
+        variants_of_operators(table),
     )
 
 
