@@ -12,8 +12,7 @@ from sago_harness.figures.names import labels, slug
 from sago_harness.figures.panels import Spec, arranged
 from sago_harness.figures.plain import some, span, told
 from sago_harness.figures.theme import MOST
-from sago_harness.report.tables import Cell as TableCell
-from sago_harness.report.tables import Column, Table
+from sago_harness.report.compared_origins import independence_table
 from sago_harness.stats.independence import MARGIN
 from sago_harness.stats.quantities import AXES
 
@@ -84,28 +83,7 @@ def _figure(found: Comparison, name: str, title: str, given: Sequence[Independen
     if by != "task":
         key = "Spearman's correlation of the models' values on two axes, with its verdict."
     spec = arranged(panels, key, columns=across, width=max(420, across * 290), spacing=26)
-    columns = (
-        Column("task", "data set", "text"),
-        Column("model", kind="text"),
-        Column("first", kind="text"),
-        Column("second", kind="text"),
-        Column("correlation", kind="signed", digits=2),
-        Column("interval", f"{found.settings.confidence} interval", "interval", 2),
-        Column("plain", kind="signed", digits=2),
-        Column("reliability_first", "reliability", digits=2),
-        Column("reliability_second", "reliability", digits=2),
-        Column("documents", "n", "count"),
-        Column("verdict", kind="text"),
-    )
-    rows: list[tuple[TableCell, ...]] = [
-        (
-            one.task or "all data sets", one.model or "all models", one.first, one.second, one.statistic,
-            one.confidence_interval, one.cross, *one.reliability,
-            one.models if one.kind == "models" else one.documents, one.reason or one.verdict,
-        )
-        for one in given
-    ]  # fmt: skip
-    table = Table(name, title, columns, tuple(rows))
+    table = independence_table(name, title, given, found).without("kind")
     return Figure(name, "independence", title, _words(known, len(given)), spec, table)
 
 

@@ -25,7 +25,7 @@ from sago_harness.figures.places import place_of
 from sago_harness.figures.plain import number, told
 from sago_harness.figures.series import Series
 from sago_harness.figures.theme import PARTS, ink_on
-from sago_harness.report.tables import Cell, Column, Table
+from sago_harness.report.compared_origins import variance_table
 from sago_harness.stats.variance import COMPONENTS
 
 if TYPE_CHECKING:
@@ -84,26 +84,7 @@ def _measure(found: Comparison, measure: str, order: Sequence[str]) -> Drawn:
         for number, one in enumerate(given)
     ]
     spec = arranged(panels, _KEY, columns=columns_of, width=columns_of * width + 120, spacing=18)
-    columns = (
-        Column("task", "data set", "text"),
-        Column("model", kind="text"),
-        Column("component", kind="text"),
-        Column("share", kind="share"),
-        Column("variance", digits=5),
-        Column("interval", "interval of the variance", "interval", 5),
-        Column("negative", "was negative", "yes"),
-        Column("reason", kind="text"),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for one in given:
-        for model in (m for m in order if m in one.models):
-            at = one.models.index(model)
-            for c, component in enumerate(one.components):
-                numbers = (float(one.shares[at, c]), float(one.statistic[at, c]))
-                bounds = (float(one.low[at, c]), float(one.high[at, c]))
-                rows.append((one.task, model, component, *numbers, bounds, bool(one.negative[at, c]),
-                             one.reasons[at][c]))  # fmt: skip
-    table = Table(name, title, columns, tuple(rows))
+    table = variance_table(name, title, given, order).without("measure")
     return Figure(name, "variance", title, _words(measure, given), spec, table)
 
 

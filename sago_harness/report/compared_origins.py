@@ -6,12 +6,32 @@ from collections.abc import Sequence
 
 from sago_harness.report.tables import Cell, Column, Table
 from sago_harness.stats.compare import Comparison
+from sago_harness.stats.independence import IndependenceResult
+from sago_harness.stats.variance import VarianceResult
 
 Rows = list[tuple[Cell, ...]]
 
 
 def independence(found: Comparison) -> Table:
     """Return correlations of axes and measures, cross-half and disattenuated."""
+    order = {"axis": 0, "measure": 1, "models": 2}
+    # All models together first: that is what most readers look for.
+    chosen = sorted(found.independence, key=lambda one: (order[one.kind], bool(one.model)))
+    notes = (
+        "each pair on different halves of the variants, divided by the axes' own half-to-half correlations; "
+        "independent: the whole interval lies within .3 of 0",
+    )
+    return independence_table("independence", "Do the axes catch different failures?", chosen, found, notes)
+
+
+def independence_table(
+    name: str,
+    title: str,
+    results: Sequence[IndependenceResult],
+    found: Comparison,
+    notes: tuple[str, ...] = (),
+) -> Table:
+    """Return a table of some of the correlations, in their order."""
     columns = (
         Column("task", "data set", "text"),
         Column("model", kind="text"),
@@ -26,9 +46,6 @@ def independence(found: Comparison) -> Table:
         Column("documents", "n", "count"),
         Column("verdict", kind="text"),
     )
-    order = {"axis": 0, "measure": 1, "models": 2}
-    # All models together first: that is what most readers look for.
-    chosen = sorted(found.independence, key=lambda one: (order[one.kind], bool(one.model)))
     rows: Rows = [
         (
             one.task or "all data sets",
@@ -44,17 +61,20 @@ def independence(found: Comparison) -> Table:
             one.documents if one.kind != "models" else one.models,
             one.reason or one.verdict,
         )
-        for one in chosen
+        for one in results
     ]
-    notes = (
-        "each pair on different halves of the variants, divided by the axes' own half-to-half correlations; "
-        "independent: the whole interval lies within .3 of 0",
-    )
-    return Table("independence", "Do the axes catch different failures?", columns, tuple(rows), notes)
+    return Table(name, title, columns, tuple(rows), notes)
 
 
 def variance(found: Comparison) -> Table:
     """Return shares of variance."""
+    return variance_table("variance", "Where it comes from", found.variance)
+
+
+def variance_table(
+    name: str, title: str, results: Sequence[VarianceResult], order: Sequence[str] | None = None
+) -> Table:
+    """Return a table of some of the shares; models in the order that is given, or in their own."""
     columns = (
         Column("task", "data set", "text"),
         Column("model", kind="text"),
@@ -67,8 +87,9 @@ def variance(found: Comparison) -> Table:
         Column("reason", kind="text"),
     )
     rows: Rows = []
-    for one in found.variance:
-        for m, model in enumerate(one.models):
+    for one in results:
+        for model in one.models if order is None else [m for m in order if m in one.models]:
+            m = one.models.index(model)
             for c, component in enumerate(one.components):
                 rows.append(
                     (
@@ -83,7 +104,7 @@ def variance(found: Comparison) -> Table:
                         one.reasons[m][c],
                     )
                 )
-    return Table("variance", "Where it comes from", columns, tuple(rows))
+    return Table(name, title, columns, tuple(rows))
 
 
 def dose(found: Comparison) -> Table:

@@ -14,7 +14,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sago_harness.jsonsafe import clean_text, dumps, json_safe
@@ -85,6 +85,12 @@ class Table:
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as JSON objects, unrounded; missing is null."""
         return _records(self, 0, len(self.rows))
+
+    def without(self, key: str) -> Table:
+        """Return the table without one of its columns."""
+        kept = [place for place, column in enumerate(self.columns) if column.key != key]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
 
     def _repr_html_(self) -> str:
         return as_html(self)
