@@ -11,8 +11,8 @@ import copy
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sago_harness.stats.counts import Extremes, Floats, Marks
 from sago_harness.stats.resampling import (
     ANCHOR,
     TIE,
@@ -24,8 +24,6 @@ from sago_harness.stats.resampling import (
 )
 from sago_harness.stats.table import Doubles, Flags, Places
 
-Floats = npt.NDArray[np.floating]
-
 #: Elements of a block of draws or patterns that are worked on at once.
 BLOCK = 2**23
 
@@ -33,7 +31,7 @@ BLOCK = 2**23
 FAR = 2.5
 
 #: Rows of draws that fit a processor's cache together.
-ROWS = 16
+ROWS = 32
 
 
 class Flips:
@@ -140,39 +138,67 @@ class Tally:
         )
 
     def enter(
-        self, places: Places, difference: Doubles, parts: Doubles, plain: Doubles, scale: Doubles
+        self, places: Places, difference: Doubles, squares: Doubles, plain: Doubles, scale: Doubles
     ) -> tuple[Doubles, Doubles]:
-        """Enter differences, their parts c and influence values (K, D); return their signs and sizes."""
+        """Enter differences and their sums of squares, all (K,); return signs and sizes of the differences."""
         difference = np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
-        squares = np.square(parts).sum(axis=1)
         # Rounding alone is no spread: sums of squares under (1e-9 of the scale)^2 / n are none.
         least = np.square(TIE * scale) / np.maximum(self.documents[places], 1)
         self.difference[places] = difference
         self.squares[places] = np.where(squares <= least, 0.0, squares)
-        self.plain[places] = np.square(plain).sum(axis=1)
+        self.plain[places] = plain
         self.scale[places] = scale
         return np.where(difference < 0.0, -1.0, 1.0), np.abs(difference)
 
     def count(self, places: Places, draws: Floats, observed: Doubles, slack: Doubles) -> None:
         """Count the draws (K, B) beyond observed values, which are not negative; slack = rounding."""
+        total = draws.shape[1]
+        self.total[places] = total
+        edges = np.sqrt(self.squares[places]) * FAR
+        far = (observed - slack > edges) & ~self.exact[places] & (total > 10 * ANCHOR)
+        if not far.any():
+            self._count_all(places, draws, observed, slack)
+        elif far.all():
+            self._count_far(places, draws, observed, slack, edges)
+        else:
+            self._count_far(places[far], draws[far], observed[far], slack[far], edges[far])
+            self._count_all(places[~far], draws[~far], observed[~far], slack[~far])
+
+    def _count_all(self, places: Places, draws: Floats, observed: Doubles, slack: Doubles) -> None:
         kind, total = draws.dtype, draws.shape[1]
         low, high = (observed - slack).astype(kind)[:, None], (observed + slack).astype(kind)[:, None]
         marks = Marks(draws.shape)
         up = marks.count(np.greater_equal, draws, low)
         down = marks.count(np.less_equal, draws, -low)
-        above = marks.count(np.greater, draws, high)
-        self.up[places], self.above[places] = up, above
+        self.up[places], self.above[places] = up, marks.count(np.greater, draws, high)
         self.both[places] = np.minimum(up + down, total)
-        self.total[places] = total
-        if total <= 10 * ANCHOR:
-            return
-        far = np.flatnonzero((up < ANCHOR) & ~self.exact[places])
-        edges = np.sqrt(self.squares[places[far]]) * FAR
-        for k, edge in zip(far, edges, strict=True):
-            one, two = _anchors(draws[k], float(edge))
-            self.anchor_one[places[k]] = one
-            if up[k] + down[k] < ANCHOR:
-                self.anchor_two[places[k]] = two
+        if total > 10 * ANCHOR:
+            for k in np.flatnonzero((up < ANCHOR) & ~self.exact[places]):
+                self._anchor(int(places[k]), draws[k], up[k] + down[k])
+
+    def _count_far(
+        self, places: Places, draws: Floats, observed: Doubles, slack: Doubles, edges: Doubles
+    ) -> None:
+        """Count where observed values lie beyond nearly all draws: the few that are out there suffice."""
+        low, high = (observed - slack).astype(draws.dtype), (observed + slack).astype(draws.dtype)
+        few = Extremes(draws, edges)
+        up, down = few.above(low), few.below(-low)
+        self.up[places], self.above[places] = up, few.above(high, equal=False)
+        self.both[places] = up + down
+        one, two = few.largest(ANCHOR), few.largest(ANCHOR, magnitude=True)
+        for k in np.flatnonzero((up < ANCHOR) & (np.isnan(one) | np.isnan(two))):
+            self._anchor(int(places[k]), draws[k], up[k] + down[k])
+        near = (up < ANCHOR) & np.isfinite(one) & np.isfinite(two)
+        self.anchor_one[places[near]] = one[near]
+        both = near & (up + down < ANCHOR)
+        self.anchor_two[places[both]] = two[both]
+
+    def _anchor(self, place: int, draws: Floats, beyond: float) -> None:
+        """Anchor the tail of one pair at the ANCHOR-th largest draw, and at the ANCHOR-th largest magnitude."""
+        at = len(draws) - ANCHOR
+        self.anchor_one[place] = np.partition(draws, at)[at]
+        if beyond < ANCHOR:
+            self.anchor_two[place] = np.partition(np.abs(draws), at)[at]
 
     def pvalues(self, known: Flags, statistic: Doubles, df: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """Return p-values in the direction of the difference, against it, and two-sided.
@@ -239,35 +265,3 @@ def ratio(value: Doubles, spread: Doubles) -> Doubles:
 def rounding(exact: bool) -> float:
     """Return the error of a sum, as a share of the sum of magnitudes, that must not part equal sums."""
     return 1e-12 if exact else 4e-7
-
-
-def _anchors(draws: Floats, edge: float) -> tuple[float, float]:
-    """Return the ANCHOR-th largest draw and the ANCHOR-th largest magnitude.
-
-    Only draws beyond ``edge`` are put in order, where there are enough of them.
-    """
-    beyond = draws[np.abs(draws) > edge]
-    if np.count_nonzero(beyond > 0.0) < ANCHOR:
-        beyond = draws
-    at = len(beyond) - ANCHOR
-    return float(np.partition(beyond, at)[at]), float(np.partition(np.abs(beyond), at)[at])
-
-
-class Marks:
-    """Room for marks of draws (K, B), and their number in each row.
-
-    Marks are bytes of 0 or 1. Eight of them added as one whole number stay apart up to 255 times.
-    """
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        rows, draws = shape
-        self._bytes = np.zeros((rows, -(-draws // (8 * 255)) * 8 * 255), dtype=np.uint8)
-        self._marks = self._bytes[:, :draws].view(np.bool_)
-
-    def count(self, compare: np.ufunc, draws: Floats, limits: Floats) -> Doubles:
-        """Return how many draws of each row compare to its limit (K, 1) as asked, of shape (K,)."""
-        compare(draws, limits, out=self._marks)
-        rows = len(self._bytes)
-        sums = self._bytes.view(np.uint64).reshape(rows, -1, 255).sum(axis=2)
-        counts: Doubles = sums.view(np.uint8).reshape(rows, sums.shape[1] * 8).sum(axis=1).astype(np.float64)
-        return counts

@@ -16,13 +16,14 @@ import numpy as np
 
 from sago_harness.scores.composite import COMPOSITES
 from sago_harness.stats.flips import Flips
-from sago_harness.stats.pair_data import PairData, SharedSums, Term, pair_data
+from sago_harness.stats.pair_data import PairData, Term, pair_data
 from sago_harness.stats.pair_results import PairBlock
 from sago_harness.stats.pairs import compare, pair_places
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.ranks import RankTable, rank_sets
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.scored import STOCK_LIMIT, ScoredTask
+from sago_harness.stats.shared_sums import SharedSums
 from sago_harness.stats.table import Doubles, Flags, Places
 
 #: In the place of a data set's name.

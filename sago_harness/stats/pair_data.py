@@ -20,14 +20,10 @@ from functools import cached_property
 import numpy as np
 
 from sago_harness.scores.composite import COMPOSITES, RIGID_CHANCE
-from sago_harness.stats.flips import Flips, Floats, rounding
 from sago_harness.stats.quantities import Quantity, combined, mean_quantity, relative_quantity
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags, Places
-
-#: Up to so many terms in a score, sums of the terms are cheaper than sums of each pair.
-SHARED_TERMS = 8
 
 
 @dataclass(frozen=True)
@@ -201,101 +197,3 @@ def contributions(terms: tuple[Term, ...], a: Places, b: Places, difference: Dou
         each *= term.factors(a, b)[:, None]
         parts[:, columns] += each
     return parts
-
-
-class SharedSums:
-    """Flipped sums of every measure of a data set, formed once for all scores and pairs.
-
-    Only for pairs of models with the same documents: others need values of their own.
-    """
-
-    def __init__(self, flips: Flips) -> None:
-        self.flips = flips
-        self._sums: dict[tuple[int, bool], tuple[Quantity, Floats, Doubles]] = {}
-        self._part: dict[bytes, Floats] = {}
-        self._room: Floats | None = None
-
-    def of(self, term: Term) -> tuple[Floats, Doubles]:
-        """Return the sums (M, B) of a measure's scaled values, and the sizes of their rounding (M,)."""
-        # The same measure comes up in several scores.
-        key = id(term.quantity), term.root
-        if key not in self._sums:
-            scaled = term.scaled
-            # Less what all models have in common: what is left is small, and so is its rounding.
-            scaled = scaled - scaled.mean(axis=0)
-            rows = scaled
-            if scaled.shape[1] < self.flips.documents:
-                rows = np.zeros((len(scaled), self.flips.documents))
-                rows[:, term.start : term.start + scaled.shape[1]] = scaled
-            error = rounding(self.flips.exact) * np.abs(scaled).sum(axis=1)
-            self._sums[key] = term.quantity, self.flips.sums(rows), error
-        return self._sums[key][1:]
-
-    def some(self, keep: Flags) -> SharedSums:
-        """Return the sums under some of the patterns; ``keep`` of shape (B,)."""
-        less = SharedSums(self.flips.some(keep))
-        less._sums = {k: (q, np.ascontiguousarray(s[:, keep]), e) for k, (q, s, e) in self._sums.items()}
-        return less
-
-    def even(self, part: Flags) -> Floats:
-        """Return the sums (B,) of 1/n over the documents of a mask (D,)."""
-        key = part.tobytes()
-        if key not in self._part:
-            self._part[key] = self.flips.sums(part[None] / max(1, int(part.sum())))[0]
-        return self._part[key]
-
-    def draws(
-        self,
-        terms: tuple[Term, ...],
-        a: int,
-        b: Places,
-        share: Doubles,
-        even: Floats,
-        signs: Doubles | None = None,
-    ) -> Floats:
-        """Return sums under random signs of model a's pairs with models b, of shape (K, B).
-
-        ``share`` (K,) are the differences that are spread evenly; 0 = centred draws. ``signs`` (K,)
-        turn the draws of a pair round. What is returned is written over by the next call.
-        """
-        kind = even.dtype
-        total, each = self._space(len(b), kind)
-        turn = np.ones(len(b)) if signs is None else signs
-        if share.any():
-            np.multiply((share * turn).astype(kind)[:, None], even, out=total)
-        else:
-            total[:] = 0.0
-        first = np.full(len(b), a, dtype=np.intp)
-        run = len(b) > 0 and bool((np.diff(b) == 1).all())
-        for term in terms:
-            sums, _ = self.of(term)
-            # Neighbours need no copy of their rows.
-            others = sums[b[0] : b[0] + len(b)] if run else np.take(sums, b, axis=0, out=each, mode="clip")
-            np.subtract(sums[a], others, out=each)
-            each *= (term.factors(first, b) * turn).astype(kind)[:, None]
-            total += each
-        return total
-
-    def _space(self, rows: int, kind: np.dtype[np.floating]) -> tuple[Floats, Floats]:
-        """Return room for so many rows of draws, and for those of one term; always the same."""
-        if self._room is None or self._room.shape[1] < rows:
-            self._room = np.empty((2, rows, len(self.flips)), dtype=kind)
-        return self._room[0, :rows], self._room[1, :rows]
-
-    def centred(self, terms: tuple[Term, ...], a: int, b: Places) -> Floats:
-        """Return draws of differences of 0, of model a's pairs with models b, of shape (K, B)."""
-        none = np.zeros(len(b))
-        if len(terms) <= SHARED_TERMS:
-            return self.draws(terms, a, b, none, np.zeros(len(self.flips), dtype=self.flips.kind))
-        first = np.full(len(b), a, dtype=np.intp)
-        documents = np.zeros((len(b), self.flips.documents), dtype=bool)
-        return self.flips.sums(contributions(terms, first, b, none, documents))
-
-    def slack(self, terms: tuple[Term, ...], a: int, b: Places, share: Doubles) -> Doubles:
-        """Return how much rounding may move these draws, of shape (K,)."""
-        slack = rounding(self.flips.exact) * np.abs(share)
-        first = np.full(len(b), a, dtype=np.intp)
-        for term in terms:
-            _, error = self.of(term)
-            slack = slack + np.abs(term.factors(first, b)) * (error[a] + error[b])
-        return slack

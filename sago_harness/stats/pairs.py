@@ -27,11 +27,13 @@ import numpy as np
 
 from sago_harness.errors import unknown
 from sago_harness.stats.flips import BLOCK, ROWS, Flips, Tally, ratio, rounding
-from sago_harness.stats.pair_data import SHARED_TERMS, PairData, SharedSums, contributions, pair_data
+from sago_harness.stats.pair_data import PairData, Term, contributions, pair_data
 from sago_harness.stats.pair_results import PairBlock, PairColumns, PairResult, adjust_family
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings, smallest_pvalue
 from sago_harness.stats.scored import ScoredTask
+from sago_harness.stats.shared_sums import SHARED_TERMS, PairSums, SharedSums
+from sago_harness.stats.spreads import Spreads
 from sago_harness.stats.table import Doubles, Flags, Places
 
 __all__ = [
@@ -58,11 +60,25 @@ def pair_block(scored: ScoredTask, settings: Settings) -> PairBlock:
     """
     first, second = pair_places(scored.models, settings.control)
     shared = SharedSums(Flips(len(scored.documents), settings, "pairs", scored.task))
-    columns = {
-        name: compare(data, first, second, shared, settings, scored.models)
-        for name, data in pair_data(scored).items()
-    }
+    columns: dict[str, PairColumns] = {}
+    for name, data in pair_data(scored).items():
+        # An axis of one measure is that measure, unless a value was held to 1.
+        twin = next((n for n in columns if _same(scored.quantities[n], data.quantity)), None)
+        columns[name] = (
+            columns[twin] if twin else compare(data, first, second, shared, settings, scored.models)
+        )
     return PairBlock(scored.task, scored.models, first, second, columns, settings.level, settings.correction)
+
+
+def _same(one: Quantity, other: Quantity) -> bool:
+    """Say whether two scores are the same numbers under two names."""
+    return (
+        one.higher_is_better == other.higher_is_better
+        and one.reasons == other.reasons
+        and np.array_equal(one.values, other.values, equal_nan=True)
+        and np.array_equal(one.influence, other.influence)
+        and np.array_equal(one.counts, other.counts)
+    )
 
 
 def pair_places(models: tuple[str, ...], control: str = "") -> tuple[Places, Places]:
@@ -117,46 +133,61 @@ def compare(
     tally.exact[:] = shared.flips.exact
     # Rows of pairs share a model: the control, or the first one.
     hubs, others = (second, first) if settings.control else (first, second)
-    few = len(data.terms) <= SHARED_TERMS
+    near = _Near(data, shared) if len(first) and len(data.terms) <= SHARED_TERMS else None
     step = max(1, BLOCK // max(len(shared.flips), data.quantity.influence.shape[1]))
     for hub in np.unique(hubs):
         if groups[hub] < 0:
             continue
         places = np.flatnonzero((hubs == hub) & (groups[others] >= 0))
         same = groups[others[places]] == groups[hub]
-        for near in (True, False):
-            chosen = places[same == near]
+        for alike in (True, False):
+            chosen = places[same == alike]
             for start in range(0, len(chosen), step):
                 block = chosen[start : start + step]
-                if near and few:
-                    _tally_near(tally, block, data, int(hub), others[block], shared)
+                if alike and near is not None:
+                    near.tally(tally, block, int(hub), others[block])
                 else:
-                    _tally_apart(tally, block, data, int(hub), others[block], shared.flips, restrict=not near)
+                    _tally_apart(
+                        tally, block, data, int(hub), others[block], shared.flips, restrict=not alike
+                    )
     if settings.control:
         tally.difference = 0.0 - tally.difference
     return _columns(tally, data.quantity, first, second, settings, models)
 
 
-def _tally_near(
-    tally: Tally, places: Places, data: PairData, hub: int, others: Places, shared: SharedSums
-) -> None:
-    """Fill in pairs over the same documents from sums that all pairs share."""
-    quantity, terms = data.quantity, data.terms
-    part: Flags = np.any(data.masks[:, hub], axis=0)
-    difference = quantity.values[hub] - quantity.values[others]
-    hubs = np.full(len(others), hub, dtype=np.intp)
-    parts = contributions(terms, hubs, others, difference, np.broadcast_to(part, (len(others), len(part))))
-    tally.n[places] = np.minimum(quantity.counts[hub], quantity.counts[others])
-    tally.documents[places] = part.sum()
-    size = _size(quantity)
-    plain = quantity.influence[hub] - quantity.influence[others]
-    signs, observed = tally.enter(places, difference, parts, plain, np.maximum(size[hub], size[others]))
-    even = shared.even(part)
-    slack = shared.slack(terms, hub, others, difference)
-    for start in range(0, len(places), ROWS):
-        some = slice(start, start + ROWS)
-        draws = shared.draws(terms, hub, others[some], difference[some], even, signs[some])
-        tally.count(places[some], draws, observed[some], slack[some])
+class _Near:
+    """Pairs of models over the same documents, from sums that all pairs share."""
+
+    def __init__(self, data: PairData, shared: SharedSums) -> None:
+        quantity = data.quantity
+        models, documents = quantity.influence.shape
+        self.data, self.shared = data, shared
+        self.sums = PairSums(shared, data.terms, np.arange(models))
+        self.parts = Spreads(data.terms, documents)
+        self.plain = Spreads([Term(1.0, False, quantity)], documents)
+        self.size = _size(quantity)
+
+    def tally(self, tally: Tally, places: Places, hub: int, others: Places) -> None:
+        """Fill in the pairs of one model with others."""
+        quantity, terms, shared, size = self.data.quantity, self.data.terms, self.shared, self.size
+        part: Flags = np.any(self.data.masks[:, hub], axis=0)
+        n = int(part.sum())
+        difference = quantity.values[hub] - quantity.values[others]
+        tally.n[places] = np.minimum(quantity.counts[hub], quantity.counts[others])
+        tally.documents[places] = n
+        signs, observed = tally.enter(
+            places,
+            difference,
+            self.parts.of(hub, others, difference, n),
+            self.plain.of(hub, others, np.zeros(len(others)), n),
+            np.maximum(size[hub], size[others]),
+        )
+        even = shared.even(part)
+        slack = shared.slack(terms, hub, others, difference)
+        for start in range(0, len(places), ROWS):
+            some = slice(start, start + ROWS)
+            draws = self.sums.draws(hub, others[some], signs[some], difference[some], even)
+            tally.count(places[some], draws, observed[some], slack[some])
 
 
 def _tally_apart(
@@ -180,8 +211,10 @@ def _tally_apart(
     parts = np.where(known[:, None] & np.isfinite(parts), parts, 0.0)
     size = _size(quantity)
     difference = np.where(known, difference, np.nan)
-    plain = quantity.influence[a] - quantity.influence[b]
-    signs, observed = tally.enter(places, difference, parts, plain, np.maximum(size[a], size[b]))
+    squares, plain = (
+        np.square(values).sum(axis=1) for values in (parts, quantity.influence[a] - quantity.influence[b])
+    )
+    signs, observed = tally.enter(places, difference, squares, plain, np.maximum(size[a], size[b]))
     draws = flips.sums(parts * signs[:, None])
     slack = rounding(flips.exact) * np.abs(parts).sum(axis=1)
     for start in range(0, k, ROWS):

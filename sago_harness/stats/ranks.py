@@ -19,11 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sago_harness.scores.composite import COMPOSITES
-from sago_harness.stats.flips import ROWS, Flips, Floats
-from sago_harness.stats.pair_data import PairData, SharedSums, contributions, of_quantity, pair_data
+from sago_harness.stats.counts import Floats
+from sago_harness.stats.flips import ROWS, Flips
+from sago_harness.stats.pair_data import PairData, of_quantity, pair_data
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings
 from sago_harness.stats.scored import ScoredTask
+from sago_harness.stats.shared_sums import PairSums, SharedSums
+from sago_harness.stats.spreads import Spreads
 from sago_harness.stats.table import Doubles, Flags, Places
 
 #: With fewer documents rank sets are said to cover less than they should.
@@ -234,7 +237,8 @@ def significant(
     quantity = data.quantity
     documents = max(2, int(np.any(quantity.influence[at] != 0.0, axis=0).sum()))
     n = np.minimum(quantity.counts[at][:, None], quantity.counts[at][None, :]).astype(np.float64)
-    spread = np.stack([_spread(data, int(a), at) for a in at])
+    spreads, zero = Spreads(data.terms, quantity.influence.shape[1]), np.zeros(len(at))
+    spread = np.stack([spreads.of(int(a), at, zero, 1) for a in at])
     none = spread <= np.square(TIE * scale) / n
     root = np.sqrt(np.where(none, 0.0, spread * n / (n - 1.0)))
     inverse = np.divide(1.0, root, out=np.zeros(root.shape), where=root > 0.0)
@@ -267,14 +271,6 @@ def significant(
     return better
 
 
-def _spread(data: PairData, a: int, at: Places) -> Doubles:
-    """Return the sum of squared contributions to model a's difference to each of the others."""
-    first, none = np.full(len(at), a, dtype=np.intp), np.zeros(len(at))
-    nowhere = np.zeros((len(at), data.quantity.influence.shape[1]), dtype=bool)
-    value: Doubles = np.square(contributions(data.terms, first, at, none, nowhere)).sum(axis=1)
-    return value
-
-
 def _largest(
     data: PairData, at: Places, shared: SharedSums, inverse: Doubles, better: Flags
 ) -> tuple[Floats, Floats]:
@@ -284,17 +280,18 @@ def _largest(
     these directions alone, had all pairs been decided.
     """
     kind, sign = shared.flips.kind, 1.0 if data.quantity.higher_is_better else -1.0
+    sums = PairSums(shared, data.terms, at)
     largest = np.zeros(len(shared.flips), dtype=kind)
     least = np.zeros(len(shared.flips), dtype=kind)
     for i in range(len(at) - 1):
         for start in range(i + 1, len(at), ROWS):
-            some = slice(start, start + ROWS)
-            draws = shared.centred(data.terms, int(at[i]), at[some])
-            draws *= (sign * inverse[i, some, None]).astype(kind)
+            stop = min(start + ROWS, len(at))
+            draws = sums.draws(i, np.arange(start, stop), sign * inverse[i, start:stop])
             np.maximum(least, -draws.min(axis=0), out=least)
-            draws[better[i, some]] *= -1.0
-            open_rows = ~better[i, some]
+            decided = better[i, start:stop]
+            draws[decided] *= -1.0
             np.maximum(largest, draws.max(axis=0), out=largest)
-            if open_rows.any():
-                np.maximum(largest, -draws[open_rows].min(axis=0), out=largest)
+            if not decided.all():
+                left = draws if not decided.any() else draws[~decided]
+                np.maximum(largest, -left.min(axis=0), out=largest)
     return largest, least

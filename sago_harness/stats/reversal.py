@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sago_harness.stats.counts import Marks
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings, Singles
 from sago_harness.stats.reversal_prior import reversal_probability
@@ -416,11 +417,16 @@ def order_shares(
     scale = TIE * np.maximum(1.0, np.abs(quantity.values))
     ahead, behind = np.empty(len(pairs[0])), np.empty(len(pairs[0]))
     size = max(1, _BLOCK // max(1, len(weights)))
+    marks = Marks((size, len(weights)))
+    gaps, theirs = np.empty((2, size, len(weights)))
     for start in range(0, len(ahead), size):
         a, b = (side[start : start + size] for side in pairs)
-        gaps, slack = rows[a] - rows[b], scale[a][:, None]
-        ahead[start : start + size] = (gaps > slack).mean(axis=1)
-        behind[start : start + size] = (gaps < -slack).mean(axis=1)
+        rest, slack = slice(0, len(a)), np.zeros((size, 1))
+        slack[rest, 0] = scale[a]
+        np.take(rows, a, axis=0, out=gaps[rest], mode="clip")
+        gaps[rest] -= np.take(rows, b, axis=0, out=theirs[rest], mode="clip")
+        for found, compare, limit in ((ahead, np.greater, slack), (behind, np.less, -slack)):
+            found[start : start + size] = marks.count(compare, gaps, limit)[rest] / len(weights)
     scored = np.isfinite(quantity.values)
     missing = ~(scored[pairs[0]] & scored[pairs[1]])
     ahead[missing] = behind[missing] = np.nan

@@ -7,12 +7,14 @@ import pytest
 from scipy import stats
 
 from sago_harness.errors import SagoError
-from sago_harness.stats.flips import Flips, Marks, student
-from sago_harness.stats.pair_data import SharedSums, contributions, of_quantity, pair_data
+from sago_harness.stats.counts import Marks
+from sago_harness.stats.flips import Flips, student
+from sago_harness.stats.pair_data import contributions, of_quantity, pair_data
 from sago_harness.stats.pairs import PairBlock, adjust_family, compare, pair_block, pair_places
 from sago_harness.stats.quantities import Quantity, mean_quantity
 from sago_harness.stats.resampling import ANCHOR, Settings, exceedance, sign_flips
 from sago_harness.stats.scored import ScoredTask, score_task
+from sago_harness.stats.shared_sums import SharedSums
 from tests.stats import made
 
 NAMES = tuple("abcdefghijkl")
