@@ -140,7 +140,7 @@ class Tally:
     def enter(
         self, places: Places, difference: Doubles, squares: Doubles, plain: Doubles, scale: Doubles
     ) -> tuple[Doubles, Doubles]:
-        """Enter differences and their sums of squares, all (K,); return signs and sizes of the differences."""
+        """Enter differences and sums of squares, all (K,); return signs and sizes of the differences."""
         difference = np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
         # Rounding alone is no spread: sums of squares under (1e-9 of the scale)^2 / n are none.
         least = np.square(TIE * scale) / np.maximum(self.documents[places], 1)
@@ -194,7 +194,7 @@ class Tally:
         self.anchor_two[places[both]] = two[both]
 
     def _anchor(self, place: int, draws: Floats, beyond: float) -> None:
-        """Anchor the tail of one pair at the ANCHOR-th largest draw, and at the ANCHOR-th largest magnitude."""
+        """Anchor the tail of one pair at the ANCHOR-th largest draw, and magnitude."""
         at = len(draws) - ANCHOR
         self.anchor_one[place] = np.partition(draws, at)[at]
         if beyond < ANCHOR:
