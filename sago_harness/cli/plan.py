@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sago_harness.errors import SagoError
@@ -17,6 +18,7 @@ examples:
   sago plan                                       documents for a difference of .05 of sago_core
   sago plan runs/pilot --difference 0.03          from the variances of a pilot run
   sago plan runs/pilot --documents 100 --models 5 the difference that 100 documents can show
+  sago plan --documents 60 --difference 0.05      the variants of each document that this takes
 """
 
 
@@ -35,7 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     # Numbers are read in `run`, so that a bad one is told in one line.
     parser.add_argument("pilot", nargs="?", metavar="PILOT_RUN", help="run folder to take variances from")
     parser.add_argument("--difference", metavar="D", help="between two models, to be found (0.05)")
-    parser.add_argument("--documents", metavar="N", help="say what N documents can show instead")
+    parser.add_argument(
+        "--documents",
+        metavar="N",
+        help="say what N documents can show instead; with --difference, how many variants they need",
+    )
     parser.add_argument(
         "--score", default="sago_core", metavar="NAME", help="sago, an axis, with a pilot a measure"
     )
@@ -63,15 +69,15 @@ def run(args: argparse.Namespace) -> int:
     """
     from sago_harness.stats.components import default_components
 
-    if args.difference is not None and args.documents is not None:
-        raise SagoError("--difference and --documents: give one of the two")
     documents = None if args.documents is None else _whole("--documents", args.documents, 2)
-    difference = None if documents is not None else _number("--difference", args.difference or "0.05")
+    wanted = args.difference if documents is not None else args.difference or "0.05"
+    difference = None if wanted is None else _number("--difference", wanted)
     if difference is not None and not 0.0 < difference <= 1.0:
         raise SagoError(f"--difference {difference:g}: it must be above 0 and at most 1")
     models = _whole("--models", args.models, 2)
     settings: dict[str, Any] = {
-        "difference": difference,
+        # Given both, the variants are what is looked for.
+        "difference": difference if documents is None else None,
         "documents": documents,
         "power": _number("--power", args.power),
         "level": _number("--level", args.level),
@@ -91,14 +97,47 @@ def run(args: argparse.Namespace) -> int:
     else:
         components = default_components(args.score)
     variants = _variants(args, components)
+    answer: dict[str, Any] = {}
+    said = ""
+    if difference is not None and documents is not None:
+        needed, said = _needed(components, difference, variants, settings)
+        answer = {"variants_needed": needed, "answer": said}
+        variants = needed or variants
     rows = _rows(components, variants, settings)
     if args.json:
         from sago_harness.jsonsafe import dumps
 
-        print(dumps({"plan": rows[0], "with_other_variants": rows[1:], "notes": notes}))
+        print(dumps({**answer, "plan": rows[0], "with_other_variants": rows[1:], "notes": notes}))
     else:
-        print(_text(rows, notes))
+        print(_text(rows, notes, said))
     return 0
+
+
+def _needed(
+    components: VarianceComponents, difference: float, variants: int, settings: Mapping[str, Any]
+) -> tuple[int | None, str]:
+    """Return the variants with which so many documents find a difference, and that in words."""
+    from sago_harness.stats.power import documents_needed, variants_needed
+
+    documents, power = settings["documents"], settings["power"]
+    level = settings["level"] / settings["comparisons"]
+    needed = variants_needed(difference, components, documents, power, level)
+    aim = f"a difference of {difference:g} on {documents:,} documents"
+    if needed is not None:
+        each = "variant" if needed == 1 else "variants"
+        return needed, f"{aim} takes {needed:,} {each} of each document"
+    enough = documents_needed(difference, components, variants, power, level)
+    if enough <= documents:
+        return None, f"{aim} is found with {variants:,} variants; with how few, these variances do not tell"
+    why = (
+        "documents differ too much"
+        if components.splits
+        else "these variances do not tell documents from variants"
+    )
+    return (
+        None,
+        f"no number of variants is known to find {aim}: {why}; {variants:,} take {enough:,} documents",
+    )
 
 
 def _rows(components: VarianceComponents, variants: int, settings: dict[str, Any]) -> list[PlanResult]:
@@ -141,7 +180,7 @@ def _variants(args: argparse.Namespace, components: VarianceComponents) -> int:
     return number
 
 
-def _text(rows: list[PlanResult], notes: tuple[str, ...]) -> str:
+def _text(rows: list[PlanResult], notes: tuple[str, ...], answer: str = "") -> str:
     from sago_harness.cli.variants import table
     from sago_harness.report.changes import escape_line
     from sago_harness.stats.power import detectable_difference
@@ -173,6 +212,7 @@ def _text(rows: list[PlanResult], notes: tuple[str, ...]) -> str:
     lines += [f"  {line}" for line in table([head, *body], range(len(head))).splitlines()]
     place = "one data set" if over else "the data set"
     said = [
+        *([answer] if answer else []),
         f"finds: the smallest difference found with this power on {place}",
         f"prompts: all of {first.models} models and {first.datasets} data sets, with 2 chance controls a "
         "document; passes: rows of forward passes with nothing saved, to be divided by --batch_size",

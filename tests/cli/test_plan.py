@@ -136,6 +136,30 @@ def test_a_data_set_that_gives_nothing_is_told(plan: Plan, monkeypatch: pytest.M
         plan("runs")
 
 
+def test_variants_for_a_difference_on_so_many_documents(plan: Plan) -> None:
+    """With one variant fewer, the plan itself says that more than the difference is needed."""
+    words = ("--documents", 80, "--difference", 0.05, "--models", 3)
+    found = read(plan(*words, "--json"))
+    needed = found["variants_needed"]
+    assert needed > 1
+    assert found["plan"]["variants"] == needed
+    assert found["plan"]["detectable"] <= 0.05
+    components = default_components("sago_core")
+    for variants, enough in ((needed, True), (needed - 1, False)):
+        stderr = math.sqrt(components.per_document(variants) / 80)
+        assert (paired_power(0.05, stderr, 80, 0.05 / 3) >= 0.8) == enough
+    assert f"a difference of 0.05 on 80 documents takes {needed} variants of each document" in plan(*words)
+
+
+def test_no_number_of_variants_helps_where_documents_differ_too_much(plan: Plan) -> None:
+    found = read(plan("--documents", 30, "--difference", 0.03, "--json"))
+    assert found["variants_needed"] is None
+    assert found["plan"]["detectable"] > 0.03
+    shown = plan("--documents", 30, "--difference", 0.03)
+    enough = documents_needed(0.03, default_components("sago_core"), 12)
+    assert f"documents differ too much; 12 take {enough} documents" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -144,7 +168,7 @@ def test_a_data_set_that_gives_nothing_is_told(plan: Plan, monkeypatch: pytest.M
         (("--difference", "0"), "--difference 0: it must be above 0"),
         (("--difference", "-0.1"), "--difference -0.1: it must be above 0"),
         (("--difference", "1.5"), "at most 1"),
-        (("--difference", "0.1", "--documents", "10"), "give one of the two"),
+        (("--difference", "1.5", "--documents", "10"), "at most 1"),
         (("--documents", "1"), "--documents 1: it must be 2 or more"),
         (("--documents", "2.5"), "--documents 2.5: that is no whole number"),
         (("--power", "1"), "--power 1: it must lie between"),
