@@ -1,23 +1,25 @@
-"""Cross-half: documents' values on random halves of the variants, their ranks, their resamples."""
+"""Documents' values on random halves of the variants, and their ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sago_harness.stats.means import divided
-from sago_harness.stats.resampling import Singles
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
 #: Variance of ranks under which a half does not vary.
 FLAT = 1e-12
 
-#: A measure or an axis: ("measure", "x_act"), ("axis", "activation").
-Unit = tuple[str, str]
+#: Steps up to the largest value. Values of one step are equal: they may have been summed in another order.
+_STEPS = 10**12
+
+#: Bits that are left for a place beside a step of either sign, in 64.
+_PLACE_BITS = 23
 
 
 def halves(table: TaskTable, splits: int, rng: np.random.Generator) -> Flags:
@@ -48,7 +50,7 @@ def half_values(distances: Doubles, masks: Flags, families: npt.NDArray[np.intp]
 
     Parameters
     ----------
-    distances : ndarray of shape (D, V)
+    distances : ndarray of shape (..., D, V)
         NaN = unscored.
     masks : ndarray of shape (S, 2, V)
     families : ndarray of shape (V,)
@@ -56,7 +58,7 @@ def half_values(distances: Doubles, masks: Flags, families: npt.NDArray[np.intp]
 
     Returns
     -------
-    ndarray of shape (S, 2, D)
+    ndarray of shape (..., S, 2, D)
         NaN where a family that the half has is unscored for the document.
 
     Examples
@@ -66,24 +68,25 @@ def half_values(distances: Doubles, masks: Flags, families: npt.NDArray[np.intp]
     >>> half_values(d, masks, np.array([0, 0, 0, 0]))[0, :, 0].round(4).tolist()
     [0.7071, 0.5]
     """
-    known = np.isfinite(distances)
-    complete = bool(known.all())
-    squares = np.where(known, np.square(distances), 0.0)
-    total = np.zeros((*masks.shape[:2], len(distances)))
-    used = np.zeros(masks.shape[:2])
-    whole = np.ones(total.shape, dtype=bool)
-    for family in range(int(families.max(initial=-1)) + 1):
-        chosen = (masks & (families == family)).astype(np.float64)
-        sums = _on_halves(chosen, squares)
-        counts = chosen.sum(axis=2, keepdims=True) if complete else _on_halves(chosen, known)
-        total += sums / np.maximum(counts, 1.0)
-        has = chosen.any(axis=2)
-        used += has
-        whole &= (counts > 0) | ~has[:, :, None]
-    fine = whole & (used > 0)[:, :, None]
-    mean = np.divide(total, used[:, :, None], out=np.full(total.shape, np.nan), where=fine)
-    root: Doubles = np.sqrt(mean)
-    return root
+    places = np.arange(int(families.max(initial=-1)) + 1)
+    chosen = (masks & (families == places[:, None])[:, None, None, :]).astype(np.float64)
+    sizes = chosen.sum(axis=3)
+    used = (sizes > 0).sum(axis=0)
+    share = (chosen / np.maximum(sizes, 1.0)[..., None]).sum(axis=0) / np.maximum(used, 1)[..., None]
+
+    def with_gaps(squares: Doubles) -> Doubles:
+        known = np.isfinite(squares)
+        filled = np.where(known, squares, 0.0)
+        total = np.zeros((*masks.shape[:2], len(squares)))
+        whole = np.ones(total.shape, dtype=bool)
+        for family, size in zip(chosen, sizes, strict=True):
+            counts = _on_halves(family, known)
+            total += _on_halves(family, filled) / np.maximum(counts, 1.0)
+            whole &= (counts > 0) | (size == 0)[:, :, None]
+        return np.where(whole, divided(total, used[:, :, None]), np.nan)
+
+    mean = _mean(np.square(distances), share, with_gaps)
+    return np.sqrt(mean, out=mean)
 
 
 def half_means(values: Doubles, masks: Flags) -> Doubles:
@@ -95,89 +98,41 @@ def half_means(values: Doubles, masks: Flags) -> Doubles:
     >>> half_means(np.array([[0.25, 0.75, np.nan]]), masks)[0, :, 0].tolist()
     [0.5, nan]
     """
-    known = np.isfinite(values)
     chosen = masks.astype(np.float64)
-    counts = _on_halves(chosen, known)
-    sums = _on_halves(chosen, np.where(known, values, 0.0))
-    return divided(sums, counts)
+
+    def with_gaps(values: Doubles) -> Doubles:
+        known = np.isfinite(values)
+        return divided(_on_halves(chosen, np.where(known, values, 0.0)), _on_halves(chosen, known))
+
+    return _mean(values, chosen / np.maximum(chosen.sum(axis=2, keepdims=True), 1.0), with_gaps)
+
+
+def _mean(values: Doubles, share: Doubles, with_gaps: Callable[[Doubles], Doubles]) -> Doubles:
+    """Return the sums of values (..., D, V) with each variant's share (S, 2, V), of shape (..., S, 2, D).
+
+    NaN where a half has no variant. Shares hold where all variants of a document are scored; the others
+    are left to ``with_gaps``, from (G, V) to (S, 2, G).
+    """
+    entering = share.any(axis=(0, 1))
+    used = values if entering.all() else values[..., entering]
+    known = np.isfinite(used)
+    complete = bool(known.all())
+    sums = _on_halves(share[:, :, entering], used if complete else np.where(known, used, 0.0))
+    sums[..., ~share.any(axis=2), :] = np.nan
+    if not complete:
+        gaps: Flags = np.asarray(~known.all(axis=-1))
+        for at in np.ndindex(gaps.shape[:-1]):
+            if gaps[at].any():
+                sums[at][..., gaps[at]] = with_gaps(values[at][gaps[at]])
+    return sums
 
 
 def _on_halves(chosen: Doubles, values: Doubles | Flags) -> Doubles:
-    """Return the sums of each document's values (D, V) over the chosen ones (S, 2, V), of shape (S, 2, D)."""
+    """Return the sums of values (..., D, V) over the chosen ones (S, 2, V), of shape (..., S, 2, D)."""
     splits, sides, columns = chosen.shape
-    sums: Doubles = chosen.reshape(splits * sides, columns) @ values.T.astype(np.float64)
-    return sums.reshape(splits, sides, len(values))
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Standardised ranks of a unit over given documents, and what the bootstrap needs of them.
-
-    Attributes
-    ----------
-    z : ndarray of shape (S, 2, D)
-        0 for documents that are not part.
-    means : ndarray of shape (S, 2, B)
-        Weighted sums.
-    spread : ndarray of shape (2, B)
-        Weighted sums of squares about the weighted mean, summed over splits.
-    shared : ndarray of shape (B,)
-        The same of the products of both halves.
-    """
-
-    z: Doubles
-    means: Singles
-    spread: Singles
-    shared: Singles
-
-
-class Ranked:
-    """Ranks of one model's units, each formed once for each set of documents.
-
-    Parameters
-    ----------
-    values : mapping of Unit to ndarray of shape (S, 2, D)
-    weights : ndarray of shape (B, D)
-        How often each document is drawn in each bootstrap sample.
-    """
-
-    def __init__(self, values: Mapping[Unit, Doubles], weights: Singles) -> None:
-        self.values = values
-        self.weights = weights
-        self._known: dict[Any, Any] = {}
-
-    def ranks(self, unit: Unit, valid: Flags) -> tuple[Doubles, Flags]:
-        """Return :func:`standard_ranks` of a unit over the valid documents, (S, D)."""
-        key = ("ranks", unit, valid.tobytes())
-        if key not in self._known:
-            self._known[key] = standard_ranks(self.values[unit], valid)
-        found: tuple[Doubles, Flags] = self._known[key]
-        return found
-
-    def sizes(self, valid: Flags) -> Singles:
-        """Return how many valid documents each sample has, of shape (S, B), at least 1."""
-        key = ("sizes", valid.tobytes())
-        if key not in self._known:
-            self._known[key] = np.maximum(valid.astype(np.float32) @ self.weights.T, 1.0)
-        found: Singles = self._known[key]
-        return found
-
-    def moments(self, unit: Unit, valid: Flags) -> Moments:
-        """Return what the bootstrap needs of a unit over the valid documents, (S, D)."""
-        key = ("moments", unit, valid.tobytes())
-        if key not in self._known:
-            z, _ = self.ranks(unit, valid)
-            small = z.astype(np.float32)
-            splits, _, documents = z.shape
-            sizes = self.sizes(valid)
-            means = (small.reshape(2 * splits, documents) @ self.weights.T).reshape(splits, 2, -1)
-            products = np.stack([small[:, 0] ** 2, small[:, 1] ** 2, small[:, 0] * small[:, 1]]).sum(axis=1)
-            sums = products @ self.weights.T
-            spread = sums[:2] - np.stack([(means[:, h] ** 2 / sizes).sum(axis=0) for h in (0, 1)])
-            shared = sums[2] - (means[:, 0] * means[:, 1] / sizes).sum(axis=0)
-            self._known[key] = Moments(z, means, spread, shared)
-        found: Moments = self._known[key]
-        return found
+    turned = values.astype(np.float64, copy=False).swapaxes(-1, -2)
+    sums: Doubles = chosen.reshape(splits * sides, columns) @ turned
+    return sums.reshape(*values.shape[:-2], splits, sides, values.shape[-2])
 
 
 def standard_ranks(values: Doubles, valid: Flags) -> tuple[Doubles, Flags]:
@@ -185,14 +140,14 @@ def standard_ranks(values: Doubles, valid: Flags) -> tuple[Doubles, Flags]:
 
     Parameters
     ----------
-    values : ndarray of shape (S, 2, D)
+    values : ndarray of shape (..., S, 2, D)
     valid : ndarray of shape (S, D)
 
     Returns
     -------
-    z : ndarray of shape (S, 2, D)
+    z : ndarray of shape (..., S, 2, D)
         Mean ranks for ties; 0 throughout where a half does not vary.
-    fine : ndarray of shape (S,)
+    fine : ndarray of shape (..., S)
         Splits in which both halves vary.
 
     Examples
@@ -201,17 +156,20 @@ def standard_ranks(values: Doubles, valid: Flags) -> tuple[Doubles, Flags]:
     >>> z[0, 0].round(3).tolist(), fine.tolist()
     ([-1.225, 0.0, 1.225], [False])
     """
-    mask = np.broadcast_to(valid[:, None, :], values.shape)
-    scale = np.abs(values if valid.all() else values[mask]).max(initial=0.0) or 1.0
-    # Equal distances may have been summed in another order.
-    rounded = np.round(np.where(mask, values, np.inf) / scale, 12)
-    ranks = np.where(mask, mean_ranks(rounded), 0.0)
-    count = np.maximum(mask.sum(axis=2, keepdims=True), 1)
-    centred = np.where(mask, ranks - ranks.sum(axis=2, keepdims=True) / count, 0.0)
-    variance = np.square(centred).sum(axis=2, keepdims=True) / count
+    size = values.shape[-1]
+    everyone = bool(valid.all())
+    count = valid.sum(axis=1)[:, None, None]
+    order, placed = _placed(_steps(values, None if everyone else valid[:, None, :]))
+    # The ranks 1 to n have the mean (n + 1) / 2, ties or not; places are from 0.
+    centred = placed - (count - 1) / 2.0
+    if not everyone:
+        centred = np.where(np.arange(size) < count, centred, 0.0)
+    variance = np.square(centred).sum(axis=-1, keepdims=True) / np.maximum(count, 1)
     varies = variance > FLAT
-    z = np.divide(centred, np.sqrt(variance), out=np.zeros(values.shape), where=varies)
-    return z, varies[:, :, 0].all(axis=1)
+    scaled = np.divide(centred, np.sqrt(variance), out=np.zeros(centred.shape), where=varies)
+    z = _put(order, scaled)
+    fine: Flags = np.asarray(np.broadcast_to(varies[..., 0], values.shape[:-1]).all(axis=-1))
+    return z, fine
 
 
 def mean_ranks(values: Doubles) -> Doubles:
@@ -222,18 +180,68 @@ def mean_ranks(values: Doubles) -> Doubles:
     >>> mean_ranks(np.array([[0.3, 0.1, 0.3], [2.0, 3.0, 1.0]])).tolist()
     [[2.5, 1.0, 2.5], [2.0, 3.0, 1.0]]
     """
-    size = values.shape[-1]
     order = np.argsort(values, axis=-1)
-    ordered = np.take_along_axis(values, order, axis=-1)
-    places = np.arange(size, dtype=np.float64)
-    placed = np.broadcast_to(places + 1.0, values.shape)
-    fresh: Flags = ordered[..., 1:] != ordered[..., :-1]
-    if not fresh.all():
-        edge = np.ones((*values.shape[:-1], 1), dtype=bool)
-        first = np.maximum.accumulate(np.where(np.concatenate([edge, fresh], axis=-1), places, 0.0), axis=-1)
-        ends = np.where(np.concatenate([fresh, edge], axis=-1), places, size)
-        last = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
-        placed = (first + last) / 2.0 + 1.0
-    ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, placed, axis=-1)
-    return ranks
+    return _put(order, _places(np.take_along_axis(values, order, axis=-1)) + 1.0)
+
+
+def _steps(values: Doubles, mask: Flags | None) -> npt.NDArray[np.int64]:
+    """Return values in whole steps of each block (S, 2, D), those outside the mask beyond the last one."""
+    if mask is not None:
+        values = np.where(mask, values, 0.0)
+    axes = (-3, -2, -1)
+    largest = values.max(axis=axes, keepdims=True, initial=0.0)
+    scale = np.maximum(largest, -values.min(axis=axes, keepdims=True, initial=0.0))
+    scale[scale == 0.0] = 1.0
+    share = values / scale
+    share *= _STEPS
+    steps = np.rint(share, out=share).astype(np.int64)
+    return steps if mask is None else np.where(mask, steps, _STEPS + 1)
+
+
+def _placed(steps: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Doubles]:
+    """Return the order of steps along the last axis, and the place of each in that order.
+
+    Places are the mean ones for ties, from 0; of shape (D,) where nothing is tied.
+    """
+    size = steps.shape[-1]
+    bits = size.bit_length()
+    if bits > _PLACE_BITS:
+        order = np.argsort(steps, axis=-1)
+        return order, _places(np.take_along_axis(steps, order, axis=-1))
+    # A step and its place in one number: sorting those is many times faster than sorting places.
+    packed = steps << bits
+    packed |= np.arange(size)
+    packed.sort(axis=-1)
+    placed = _places(packed >> bits)
+    packed &= (1 << bits) - 1
+    return packed, placed
+
+
+def _places(ordered: npt.NDArray[Any]) -> Doubles:
+    """Return the mean place, from 0, of each of the ordered values among its equals.
+
+    Of shape (D,) where no two are equal.
+
+    Examples
+    --------
+    >>> _places(np.array([[1, 4, 4], [2, 2, 2]])).tolist()
+    [[0.0, 1.5, 1.5], [1.0, 1.0, 1.0]]
+    """
+    size = ordered.shape[-1]
+    first = np.ones(ordered.shape, dtype=bool)
+    first[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    if first.all():
+        return np.arange(size, dtype=np.float64)
+    starts = np.flatnonzero(first)
+    lengths = np.diff(starts, append=first.size)
+    places: Doubles = np.repeat(starts % size + (lengths - 1) / 2.0, lengths).reshape(ordered.shape)
+    return places
+
+
+def _put(order: npt.NDArray[np.int64], values: Doubles) -> Doubles:
+    """Return values, broadcast to the shape of order, put along the last axis where order says."""
+    size = order.shape[-1]
+    rows = size * np.arange(math.prod(order.shape[:-1])).reshape(*order.shape[:-1], 1)
+    found = np.empty(order.size)
+    found[order + rows] = values
+    return found.reshape(order.shape)

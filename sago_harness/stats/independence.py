@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sago_harness.stats.halves import FLAT, Ranked, Unit, half_means, half_values, halves
+from sago_harness.stats.cross_half import LEAST_DOCUMENTS, Correlation, Pair, Unit, correlations
+from sago_harness.stats.halves import half_means, half_values, halves
 from sago_harness.stats.means import known_mean
 from sago_harness.stats.quantities import AXES, Quantity
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
-from sago_harness.stats.resampling import Settings, document_weights, generator
+from sago_harness.stats.resampling import Settings, Singles, document_weights, generator
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
 #: Random halvings that are averaged.
@@ -29,20 +29,11 @@ SPLITS = 20
 #: Bootstrap samples, where the settings ask for no fewer.
 RESAMPLES = 2000
 
-#: An axis that agrees less with itself between halves cannot be compared with another.
-LEAST_RELIABILITY = 0.4
-
 #: "Independent" = the whole interval is within this distance of 0.
 MARGIN = 0.3
 
-#: Under so many documents no interval is given.
-LEAST_DOCUMENTS = 10
-
 #: Under so many models no correlation over models is given.
 LEAST_MODELS = 10
-
-#: Self-agreement of a bootstrap sample is held above this, so that its square root exists.
-_HELD = 0.05
 
 
 @dataclass(frozen=True)
@@ -123,7 +114,8 @@ def axis_independence(
         For each pair one result a model and then one over models (``model`` "").
         Blank reasons: ``not_measured``, ``no_chance`` (an axis of several measures needs their
         chance levels), ``too_few_variants``, ``too_few_documents``, ``constant`` (no document
-        differs), ``reliability`` (under :data:`LEAST_RELIABILITY`), ``no_model``.
+        differs), ``reliability`` (under
+        :data:`~sago_harness.stats.cross_half.LEAST_RELIABILITY`), ``no_model``.
 
     Notes
     -----
@@ -155,23 +147,22 @@ def axis_independence(
         else np.zeros((0, documents), dtype=np.float32)
     )
     reduced = reduce_task(table) if reduced is None else reduced
-    units = {kind: names for kind, names in _units(reduced).items() if kind in kinds}
-    pairs = [
-        (kind, a, b)
+    units = {kind: list(names) for kind, names in _units(reduced).items() if kind in kinds}
+    pairs: list[Pair] = [
+        ((kind, a), (kind, b))
         for kind, names in units.items()
         for i, a in enumerate(names)
-        for b in list(names)[i + 1 :]
+        for b in names[i + 1 :]
     ]
     pooled = {pair: _Pool(len(weights)) for pair in pairs}
-    found: dict[tuple[str, str, str], list[IndependenceResult]] = {pair: [] for pair in pairs}
-    for m, model in enumerate(table.models):
-        values = _model_values(table, reduced, m, masks)
-        ranked = Ranked({unit: value.halves for unit, value in values.items()}, weights)
-        why = {unit: value.reason for unit, value in values.items()}
-        for pair in pairs:
-            result, drawn = _pair(table.task, model, pair, ranked, why, settings.level)
+    found: dict[Pair, list[IndependenceResult]] = {pair: [] for pair in pairs}
+    halved = _Halved(table, reduced, masks)
+    by_document = np.ascontiguousarray(weights.T)
+    correlated = [_correlated(halved.of(m), pairs, by_document) for m in range(len(table.models))]
+    for of, made in zip(correlated, _results(table, correlated, settings.level), strict=True):
+        for pair, result in made.items():
             found[pair].append(result)
-            pooled[pair].add(result, drawn)
+            pooled[pair].add(result, of[pair].drawn)
     return tuple(
         result
         for pair in pairs
@@ -272,102 +263,94 @@ class _Value:
     reason: str = ""
 
 
-def _model_values(
-    table: TaskTable, reduced: Mapping[str, MeasureValues], m: int, masks: Flags
-) -> dict[Unit, _Value]:
-    place = table.operator_of
-    families = np.where(place >= 0, table.family_of[place], -1) if len(table.family_of) else place
-    single: dict[str, _Value] = {}
-    for name in reduced:
-        if name == MIRRORING:
-            net = table.distances[name][m] - table.distances["x_mr_floor"][m]
-            found = half_means(net, masks)
-        else:
-            found = half_values(table.distances[name][m], masks, families)
-        reason = ""
-        if not np.isfinite(table.distances[name][m][:, place >= 0]).any():
-            reason = "not_measured"
-        elif (masks.any(axis=2).sum(axis=1) < 2).all():
-            reason = "too_few_variants"
-        single[name] = _Value(found, reason)
-    values = {("measure", name): value for name, value in single.items()}
-    for axis, parts in _units(reduced)["axis"].items():
-        scales = {name: float(chance_levels(reduced[name])[m]) if len(parts) > 1 else 1.0 for name in parts}
-        bad = next((single[name].reason for name in parts if single[name].reason), "")
-        if not bad and not all(scale > 0.0 for scale in scales.values()):
+class _Halved:
+    """Values of one model after the other on the same halves."""
+
+    def __init__(self, table: TaskTable, reduced: Mapping[str, MeasureValues], masks: Flags) -> None:
+        place = table.operator_of
+        self.table, self.masks, self.inside = table, masks, place >= 0
+        self.families = np.where(self.inside, table.family_of[place], -1) if len(table.family_of) else place
+        self.single = bool((masks.any(axis=2).sum(axis=1) < 2).all())
+        self.names = list(reduced)
+        self.axes = _units(reduced)["axis"]
+        self.chances = {name: chance_levels(values) for name, values in reduced.items()}
+
+    def of(self, m: int) -> dict[Unit, _Value]:
+        """Return what a model's measures and axes are on the halves."""
+        distances = {name: self.table.distances[name][m] for name in self.names}
+        found: dict[str, Doubles] = {}
+        balanced = [name for name in self.names if name != MIRRORING]
+        if balanced:
+            stacked = np.stack([distances[name] for name in balanced])
+            found |= zip(balanced, half_values(stacked, self.masks, self.families), strict=True)
+        if MIRRORING in distances:
+            net = distances[MIRRORING] - self.table.distances["x_mr_floor"][m]
+            found[MIRRORING] = half_means(net, self.masks)
+        measures = {
+            name: _Value(found[name], self._reason(found[name], distances[name])) for name in self.names
+        }
+        values = {("measure", name): value for name, value in measures.items()}
+        for axis, parts in self.axes.items():
+            values["axis", axis] = self._axis([(measures[name], self.chances[name][m]) for name in parts])
+        return values
+
+    def _reason(self, found: Doubles, distances: Doubles) -> str:
+        # Where a half has a value, a variant has one: mostly there is no need to look.
+        if not np.isfinite(found[:1]).any() and not np.isfinite(distances[:, self.inside]).any():
+            return "not_measured"
+        return "too_few_variants" if self.single else ""
+
+    @staticmethod
+    def _axis(parts: Sequence[tuple[_Value, float]]) -> _Value:
+        """Average an axis' measures, given with their chance levels."""
+        values = [value for value, _ in parts]
+        bad = next((value.reason for value in values if value.reason), "")
+        if not bad and len(parts) > 1 and not all(level > 0.0 for _, level in parts):
             bad = "no_chance"
-        values["axis", axis] = (
-            _Value(np.full((*masks.shape[:2], table.shape[1]), np.nan), bad)
-            if bad
-            else _Value(np.mean([single[name].halves / scales[name] for name in parts], axis=0))
-        )
-    return values
+        if bad or len(parts) == 1:
+            return replace(values[0], reason=bad)
+        mean = np.zeros_like(values[0].halves)
+        for value, level in parts:
+            mean += value.halves / level
+        mean /= len(parts)
+        return _Value(mean)
 
 
-def _pair(
-    task: str,
-    model: str,
-    pair: tuple[str, str, str],
-    ranked: Ranked,
-    why: Mapping[Unit, str],
-    level: float,
-) -> tuple[IndependenceResult, npt.NDArray[np.floating] | None]:
-    kind, first, second = pair
-    units = ((kind, first), (kind, second))
-
-    def blank(reason: str, **known: Any) -> tuple[IndependenceResult, None]:
-        nothing = (math.nan, math.nan)
-        return IndependenceResult(
-            task, model, first, second, kind, math.nan, nothing, **known, reason=reason
-        ), None
-
-    if any(why[unit] for unit in units):
-        return blank(next(why[unit] for unit in units if why[unit]))
-    valid = np.all([np.isfinite(ranked.values[unit]).all(axis=1) for unit in units], axis=0)
-    valid &= (valid.sum(axis=1) >= LEAST_DOCUMENTS)[:, None]
-    if not valid.any():
-        return blank("too_few_documents")
-    fine = ranked.ranks(units[0], valid)[1] & ranked.ranks(units[1], valid)[1]
-    if not fine.any():
-        return blank("constant")
-    valid &= fine[:, None]
-    x, y = (ranked.moments(unit, valid) for unit in units)
-    total = valid.sum()
-    reliability = (float((x.z[:, 0] * x.z[:, 1]).sum() / total), float((y.z[:, 0] * y.z[:, 1]).sum() / total))
-    products = np.stack([(x.z[:, 0] * y.z[:, 1]).sum(axis=0), (x.z[:, 1] * y.z[:, 0]).sum(axis=0)])
-    cross = float(products.sum() / (2.0 * total))
-    documents = round(float(total / fine.sum()))
-    if min(reliability) < LEAST_RELIABILITY:
-        return blank("reliability", cross=cross, reliability=reliability, documents=documents)
-    statistic = float(np.clip(cross / math.sqrt(reliability[0] * reliability[1]), -1.0, 1.0))
-    sizes = ranked.sizes(valid)
-    sums = products.astype(np.float32) @ ranked.weights.T
-    drawn_cross = np.zeros(len(ranked.weights), dtype=np.float32)
-    for h in (0, 1):
-        shared = sums[h] - (x.means[:, h] * y.means[:, 1 - h] / sizes).sum(axis=0)
-        drawn_cross += 0.5 * _correlation(shared, x.spread[h], y.spread[1 - h])
-    agree = [np.maximum(_correlation(u.shared, u.spread[0], u.spread[1]), _HELD) for u in (x, y)]
-    drawn = np.clip(drawn_cross / np.sqrt(agree[0] * agree[1]), -1.0, 1.0)
-    interval = _interval(drawn, level)
-    return IndependenceResult(
-        task, model, first, second, kind, statistic, interval, cross, reliability, documents,
-        verdict=_verdict(*interval),
-    ), drawn  # fmt: skip
+def _correlated(
+    values: Mapping[Unit, _Value], pairs: Sequence[Pair], weights: Singles
+) -> dict[Pair, Correlation]:
+    """Correlate the pairs of a model, those that lack a unit for its reason."""
+    reasons = {pair: next((values[u].reason for u in pair if values[u].reason), "") for pair in pairs}
+    measured = [pair for pair, reason in reasons.items() if not reason]
+    found = correlations({unit: value.halves for unit, value in values.items()}, measured, weights)
+    return {pair: found.get(pair) or Correlation(reason=reason) for pair, reason in reasons.items()}
 
 
-def _correlation(
-    shared: npt.NDArray[np.floating], first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]
-) -> npt.NDArray[np.floating]:
-    spread = np.sqrt(np.maximum(first * second, 0.0))
-    found: npt.NDArray[np.floating] = np.divide(
-        shared, spread, out=np.zeros(shared.shape, dtype=shared.dtype), where=spread > FLAT
-    )
-    return found
+def _results(
+    table: TaskTable, correlated: Sequence[Mapping[Pair, Correlation]], level: float
+) -> list[dict[Pair, IndependenceResult]]:
+    """Return each model's results, with the intervals of what was drawn."""
+    rows = [one.drawn for of in correlated for one in of.values() if one.drawn is not None]
+    intervals = iter(_intervals(rows, level))
+    results: list[dict[Pair, IndependenceResult]] = []
+    for model, of in zip(table.models, correlated, strict=True):
+        results.append({})
+        for pair, one in of.items():
+            (kind, first), (_, second) = pair
+            interval = (math.nan, math.nan) if one.drawn is None else next(intervals)
+            results[-1][pair] = IndependenceResult(
+                table.task, model, first, second, kind, one.statistic, interval, one.cross, one.reliability,
+                one.documents, verdict=_verdict(*interval), reason=one.reason,
+            )  # fmt: skip
+    return results
 
 
-def _interval(drawn: npt.NDArray[np.floating], level: float) -> tuple[float, float]:
-    low, high = np.quantile(drawn.astype(np.float64), [level / 2.0, 1.0 - level / 2.0])
-    return float(low), float(high)
+def _intervals(drawn: Sequence[npt.NDArray[np.floating]], level: float) -> list[tuple[float, float]]:
+    if not drawn:
+        return []
+    samples = np.array(drawn, dtype=np.float64)
+    low, high = np.quantile(samples, [level / 2.0, 1.0 - level / 2.0], axis=1).tolist()
+    return list(zip(low, high, strict=True))
 
 
 def _verdict(low: float, high: float) -> str:
@@ -384,22 +367,22 @@ class _Pool:
         self.given: list[IndependenceResult] = []
         self.reasons: list[str] = []
 
-    def add(self, result: IndependenceResult, drawn: npt.NDArray[np.floating] | None) -> None:
+    def add(self, result: IndependenceResult, drawn: Singles | None) -> None:
         if drawn is None:
             self.reasons.append(result.reason)
         else:
             self.given.append(result)
             self.drawn += drawn
 
-    def result(self, task: str, pair: tuple[str, str, str], level: float) -> IndependenceResult:
-        kind, first, second = pair
+    def result(self, task: str, pair: Pair, level: float) -> IndependenceResult:
+        (kind, first), (_, second) = pair
         if not self.given:
             reasons = sorted(set(self.reasons))
             reason = reasons[0] if len(reasons) == 1 else "no_model"
             return IndependenceResult(
                 task, "", first, second, kind, math.nan, (math.nan, math.nan), models=0, reason=reason
             )
-        interval = _interval(self.drawn / len(self.given), level)
+        (interval,) = _intervals([self.drawn / len(self.given)], level)
         means: Sequence[float] = np.mean(
             [(r.statistic, r.cross, *r.reliability, r.documents) for r in self.given], axis=0
         ).tolist()

@@ -60,7 +60,9 @@ class RankResult:
 
     def __str__(self) -> str:
         span = f"{self.lower}" if self.lower == self.upper else f"{self.lower}-{self.upper}"
-        return f"{self.rank}. {self.model}: {self.value:.4f} +- {self.stderr:.4f}, rank {span}"
+        # A single document has a value and no error.
+        error = f" +- {self.stderr:.4f}" if np.isfinite(self.stderr) else ""
+        return f"{self.rank}. {self.model}: {self.value:.4f}{error}, rank {span}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from sago_harness.stats import independence
-from sago_harness.stats.halves import Ranked, half_values, halves
+from sago_harness.stats.cross_half import correlations
+from sago_harness.stats.halves import half_values, halves
 from sago_harness.stats.independence import (
     IndependenceResult,
     axis_independence,
@@ -144,11 +145,12 @@ def test_a_resample_is_the_pearson_correlation_of_the_drawn_documents_ranks() ->
     table = latent_table(rng, 0.6, 40, noise=0.8)
     table.distances["x_prob"][0, :6, :4] = np.nan
     masks = halves(table, 1, rng)
-    values = independence._model_values(table, reduce_task(table), 0, masks)
+    values = independence._Halved(table, reduce_task(table), masks).of(0)
     weights = document_weights(40, 30, rng)
-    pair = ("axis", "activation", "confidence")
-    ranked = Ranked({unit: value.halves for unit, value in values.items()}, weights)
-    result, drawn = independence._pair("made", "m000", pair, ranked, dict.fromkeys(values, ""), 0.05)
+    pair = (("axis", "activation"), ("axis", "confidence"))
+    found = correlations({unit: value.halves for unit, value in values.items()}, [pair], weights.T)[pair]
+    result = independence._results(table, [{pair: found}], 0.05)[0][pair]
+    drawn = found.drawn
     assert result.documents == 34
     assert drawn is not None
     a, b = (values["axis", name].halves[0][:, 6:] for name in ("activation", "confidence"))
@@ -227,7 +229,7 @@ def test_an_axis_weighs_its_measures_by_their_chance_levels() -> None:
     table = made.table(rng, models=("a",), documents=30)
     reduced = reduce_task(table)
     masks = halves(table, 3, rng)
-    values = independence._model_values(table, reduced, 0, masks)
+    values = independence._Halved(table, reduced, masks).of(0)
     families = [key.family for key in table.variants]
     for axis, names in (("generation", ("x_bleu", "x_bert")), ("activation", ("x_act",))):
         for document in range(30):
