@@ -140,7 +140,8 @@ def pair_data(scored: ScoredTask) -> dict[str, PairData]:
 
     made = {}
     for name, quantity in scored.quantities.items():
-        weights = _weights(name, axis_of)
+        # A published scheme's scores bear our measures' names and are plain means.
+        weights = {} if quantity.kind == "scheme" else _weights(name, axis_of)
         if not weights or not all(part in scored.quantities for part in weights):
             made[name] = of_quantity(quantity)
             continue

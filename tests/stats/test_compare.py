@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from sago_harness.errors import SagoError
 from sago_harness.report.compared import TABLES, sections
@@ -243,6 +244,26 @@ def test_published_schemes_take_the_place_of_ours(scheme: str) -> None:
     assert f"scheme:{scheme}" in found.signature
     values = found.scored["p"].quantities["x_act"].values
     assert np.isfinite(values).all()
+
+
+def test_pairs_under_a_scheme_are_paired_t_tests_of_its_document_values() -> None:
+    """The scheme's scores bear our measures' names; nothing of our own formulas may touch them."""
+    tables = []
+    for i, task in enumerate(("p", "q")):
+        one = made(task, i, documents=20, models=("a", "b", "c", "d"))
+        tables.append(replace(one, raw={n: one.distances[n] * -2.0 for n in ("x_act", "x_bleu")}))
+    found = study(tables, replace(QUICK, scheme="paper-rms"))
+    documents = found.schemes["paper-rms"].document_values
+    for name in ("x_act", "x_bleu"):
+        for place in ("p", "q", "overall"):
+            values = (found.total if place == "overall" else found.scored[place]).quantities[name].values
+            block = found.pairs[place].columns[name]
+            first, second = found.pairs[place].first, found.pairs[place].second
+            np.testing.assert_allclose(block.difference, values[first] - values[second], rtol=1e-9)
+            for k, (a, b) in enumerate(zip(first, second, strict=True)):
+                if place != "overall":
+                    t = stats.ttest_rel(documents[place][name][a], documents[place][name][b])
+                    assert block.statistic[k] == pytest.approx(t.statistic, rel=1e-9)
 
 
 def test_a_control_model_halves_the_work() -> None:
