@@ -65,8 +65,13 @@ def run(args: argparse.Namespace) -> int:
     for name in wanted:
         if name not in TABLES:
             raise unknown("table", name, TABLES, "--show")
-    found = study_of(args, worst=args.worst).found
-    made = sections(found)
+    study = study_of(args, worst=args.worst, with_texts=False)
+    if args.out or not wanted or "worst" in wanted:
+        # Files have all texts; for the terminal alone those that are printed are read.
+        study = study.told(None if args.out else args.rows)
+    found = study.found
+    # Files have all tables; for the terminal alone those that are printed are made.
+    made = sections(found, wanted if wanted and not args.out else None)
     if wanted and "leaderboard" not in wanted:
         # What was left out or marked on reading stands under the leaderboard otherwise.
         print("".join(f"note: {line}\n" for line in found.notes), end="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from sago_harness.report.compared_apart import apart
 from sago_harness.report.compared_origins import dose, firmness, independence, schemes, variance, worst
@@ -12,19 +12,21 @@ from sago_harness.report.tables import Table
 from sago_harness.stats.compare import Comparison
 
 
-def sections(found: Comparison) -> list[Table]:
-    """Return all tables of a study.
+def sections(found: Comparison, names: Collection[str] | None = None) -> list[Table]:
+    """Return the tables of a study.
 
     Parameters
     ----------
     found : Comparison
+    names : collection of str, optional
+        Those alone; a table takes time to make.
 
     Returns
     -------
     list of Table
         In the order of :data:`TABLES`.
     """
-    return [make(found) for make in TABLES.values()]
+    return [make(found) for name, make in TABLES.items() if names is None or name in names]
 
 
 #: Printed unasked only where they have rows: most studies have nothing of it.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sago_harness.report.tables import Cell, Column, Table
+from sago_harness.report.cells import Cell
+from sago_harness.report.tables import Column, Table
 from sago_harness.stats.apart import CORE
 from sago_harness.stats.compare import Comparison
 from sago_harness.stats.intervals import FEW_DOCUMENTS

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sago_harness.report.tables import Cell, Column, Table
+import numpy as np
+
+from sago_harness.report.cells import Bounds, Cell, CellRows, Coding, numbers
+from sago_harness.report.tables import Column, Table
 from sago_harness.stats.compare import Comparison
 from sago_harness.stats.independence import IndependenceResult
+from sago_harness.stats.table import Doubles, Flags
 from sago_harness.stats.variance import VarianceResult
 
 Rows = list[tuple[Cell, ...]]
@@ -86,25 +90,27 @@ def variance_table(
         Column("negative", "was negative", "yes"),
         Column("reason", kind="text"),
     )
-    rows: Rows = []
+    task, of, measure, component, negative, reason = (Coding() for _ in range(6))
+    values: dict[str, list[Doubles]] = {name: [] for name in ("shares", "statistic", "low", "high")}
     for one in results:
-        for model in one.models if order is None else [m for m in order if m in one.models]:
-            m = one.models.index(model)
-            for c, component in enumerate(one.components):
-                rows.append(
-                    (
-                        one.task,
-                        model,
-                        one.measure,
-                        component,
-                        float(one.shares[m, c]),
-                        float(one.statistic[m, c]),
-                        (float(one.low[m, c]), float(one.high[m, c])),
-                        bool(one.negative[m, c]),
-                        one.reasons[m][c],
-                    )
-                )
-    return Table(name, title, columns, tuple(rows))
+        named = one.models if order is None else [model for model in order if model in one.models]
+        at = [one.models.index(model) for model in named]
+        parts = len(one.components)
+        size = len(at) * parts
+        task.same(one.task, size)
+        of.add(np.repeat(of.codes(named), parts))
+        measure.same(one.measure, size)
+        component.add(np.tile(component.codes(one.components), len(at)))
+        for block, some in values.items():
+            some.append(getattr(one, block)[at].reshape(-1))
+        negative.add(negative.codes((False, True))[one.negative[at].reshape(-1).astype(np.intp)])
+        reason.add(reason.codes(why for m in at for why in one.reasons[m]))
+    share, total, low, high = (numbers(parts) for parts in values.values())
+    rows = CellRows(
+        [task.made(), of.made(), measure.made(), component.made(), share, total,
+         Bounds(low.values, high.values), negative.made(), reason.made()]
+    )  # fmt: skip
+    return Table(name, title, columns, rows)
 
 
 def dose(found: Comparison) -> Table:
@@ -124,29 +130,49 @@ def dose(found: Comparison) -> Table:
         Column("monotone", kind="yes"),
         Column("reason", kind="text"),
     )
-    rows: Rows = []
+    task, of, measure, operator, n, monotone, reason = (Coding() for _ in range(7))
+    values: dict[str, list[Doubles]] = {name: [] for name in _OF_DOSE}
+    known: list[Flags] = []
     for one in found.dose:
-        for m, model in enumerate(one.models):
-            why = one.reasons[m] or one.threshold_reasons[m]
-            head = (one.task, model, one.measure, f"{one.family}/{one.operator}{one.arm}")
-            strengths: Sequence[float | None] = one.strengths or (None,)
-            for s, strength in enumerate(strengths):
-                known = one.means.shape[1] > s
-                rows.append(
-                    (
-                        *head,
-                        strength,
-                        float(one.means[m, s]) if known else None,
-                        (float(one.low[m, s]), float(one.high[m, s])) if known else None,
-                        int(one.counts[m, s]) if known else None,
-                        float(one.floors[m]),
-                        float(one.threshold[m]),
-                        float(one.statistic[m]),
-                        None if one.reasons[m] else bool(one.monotone[m]),
-                        " ".join(w for w in (why, one.note) if w),
-                    )
-                )
-    return Table("dose", "Dose and response", columns, tuple(rows))
+        models, steps = len(one.models), len(one.strengths)
+        # An operator without any strength has a row that says so.
+        each = max(1, steps)
+        size = models * each
+        task.same(one.task, size)
+        of.add(np.repeat(of.codes(one.models), each))
+        measure.same(one.measure, size)
+        operator.same(f"{one.family}/{one.operator}{one.arm}", size)
+        given = (
+            np.broadcast_to(np.array(one.strengths or (np.nan,)), (models, each)),
+            *(block if steps else np.full((models, 1), np.nan) for block in (one.means, one.low, one.high)),
+            *(np.broadcast_to(of_model[:, None], (models, each))
+              for of_model in (one.floors, one.threshold, one.statistic)),
+        )  # fmt: skip
+        for some, block in zip(values.values(), given, strict=True):
+            some.append(block.reshape(-1))
+        known.append(np.full(size, steps > 0))
+        n.add(n.codes(one.counts.reshape(-1).tolist() if steps else [None] * models))
+        grows = (
+            None if why else rises for why, rises in zip(one.reasons, one.monotone.tolist(), strict=True)
+        )
+        monotone.add(np.repeat(monotone.codes(grows), each))
+        said = (
+            " ".join(word for word in (why or unreached, one.note) if word)
+            for why, unreached in zip(one.reasons, one.threshold_reasons, strict=True)
+        )
+        reason.add(np.repeat(reason.codes(said), each))
+    made = {name: numbers(parts) for name, parts in values.items()}
+    interval = Bounds(
+        made["low"].values, made["high"].values, np.concatenate([np.zeros(0, dtype=bool), *known])
+    )
+    rows = CellRows(
+        [task.made(), of.made(), measure.made(), operator.made(), made["strength"], made["mean"], interval,
+         n.made(), made["floor"], made["threshold"], made["statistic"], monotone.made(), reason.made()]
+    )  # fmt: skip
+    return Table("dose", "Dose and response", columns, rows)
+
+
+_OF_DOSE = ("strength", "mean", "low", "high", "floor", "threshold", "statistic")
 
 
 def worst(found: Comparison) -> Table:

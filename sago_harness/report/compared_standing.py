@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from sago_harness.report.tables import Cell, Column, Table
+from sago_harness.report.cells import Cell
+from sago_harness.report.tables import Column, Table
 from sago_harness.stats.compare import OWN, Comparison
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.ranks import RankTable
@@ -128,12 +129,18 @@ def measures(found: Comparison) -> Table:
     columns.append(Column("reasons", kind="text"))
     rows: Rows = []
     for task, one in found.scored.items():
+        given = {
+            # Standard errors are worked out for all models at once.
+            name: (q, q.values.tolist(), q.stderr.tolist())
+            for name in names
+            if (q := one.quantities.get(name)) is not None
+        }
         for i, model in enumerate(one.models):
             cells: list[Cell] = [task, model]
             why = []
             for name in names:
-                q = one.quantities.get(name)
-                cells += [None, None] if q is None else [float(q.values[i]), float(q.stderr[i])]
+                q, values, errors = given.get(name, (None, (), ()))
+                cells += [None, None] if q is None else [values[i], errors[i]]
                 if q is not None and q.reasons[i]:
                     why.append(f"{name}: {q.reasons[i]}")
                 counts = found.reasons.get((task, model), {}).get(name, {})

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
-from sago_harness.report.tables import Cell, Column, Table
+from sago_harness.report.cells import Bounds, Cell, CellRows, Codes, Coding, counts, numbers
+from sago_harness.report.tables import Column, Table
+from sago_harness.stats.adjust import adjust
 from sago_harness.stats.compare import Comparison
+from sago_harness.stats.pair_results import PairBlock
+from sago_harness.stats.table import Doubles, Places
 
 Rows = list[tuple[Cell, ...]]
 
@@ -49,7 +56,7 @@ def unstable(found: Comparison) -> Table:
                 verdict,
             )
         )
-    tested = sum(np.isfinite(one.pvalue) for one in found.unstable)
+    tested = sum(math.isfinite(one.pvalue) for one in found.unstable)
     sure = sum(one.adjusted <= found.settings.level for one in found.unstable)
     notes = (
         f"{sure} of {tested} tests find instability above {found.settings.epsilon:g} of chance "
@@ -74,41 +81,58 @@ def pairs(found: Comparison) -> Table:
         Column("detectable"),
         Column("verdict", kind="text"),
     )
-    rows: Rows = []
+    task, score, a, b, said = (Coding() for _ in range(5))
+    n: list[Places] = []
+    values: dict[str, list[Doubles]] = {name: [] for name in _OF_PAIRS}
     for place in ("overall", *found.tasks):
         block = found.pairs.get(place)
         if block is None:
             continue
-        adjusted = {n: p for n, p in block.adjusted().items() if n in found.scores or n.startswith("sago_")}
-        for one in block.rows(adjusted):
-            if one.reason:
-                verdict = one.reason
-            elif one.too_close:
-                least = one.smallest_pvalue
-                verdict = "too close to call" + (f" (smallest p {least:.3g})" if least is not None else "")
-            else:
-                verdict = f"{one.a if one.p_plus < one.p_minus else one.b} is more stable"
-            rows.append(
-                (
-                    place,
-                    one.quantity,
-                    one.a,
-                    one.b,
-                    one.n,
-                    one.difference,
-                    one.confidence_interval,
-                    one.pvalue,
-                    one.pvalue_adjusted,
-                    one.effect_size,
-                    one.detectable,
-                    verdict,
-                )
-            )
+        models = np.array([[side.code(model) for model in block.models] for side in (a, b)])
+        for name, c in block.columns.items():
+            if name not in found.scores and not name.startswith("sago_"):
+                continue
+            adjusted = adjust(c.pvalue, block.correction)
+            task.same(place, len(block))
+            score.same(name, len(block))
+            a.add(models[0, block.first])
+            b.add(models[1, block.second])
+            n.append(c.n)
+            given = (c.difference, c.low, c.high, c.pvalue, adjusted, c.effect_size, c.detectable)
+            for key, some in zip(_OF_PAIRS, given, strict=True):
+                values[key].append(some)
+            said.add(_verdicts(block, name, adjusted, said))
+    made = {key: numbers(parts) for key, parts in values.items()}
+    interval = Bounds(made.pop("low").values, made.pop("high").values)
+    difference, *others = made.values()
+    rows = CellRows(
+        [task.made(), score.made(), a.made(), b.made(), counts(n), difference, interval, *others, said.made()]
+    )
     notes = (
         f"difference = a - b; {_correction(found)} over the pairs of one score and data set; detectable: "
         "difference that such documents would find four times out of five",
     )
-    return Table("pairs", "Which of two models", columns, tuple(rows), notes)
+    return Table("pairs", "Which of two models", columns, rows, notes)
+
+
+_OF_PAIRS = ("difference", "low", "high", "p", "p_adjusted", "effect", "detectable")
+
+
+def _verdicts(block: PairBlock, name: str, adjusted: Doubles, said: Coding) -> Codes:
+    """Return the codes of what is said of each pair in a score."""
+    c = block.columns[name]
+    winner = said.codes(f"{model} is more stable" for model in block.models)
+    codes = winner[np.where(c.p_plus < c.p_minus, block.first, block.second)]
+    close = adjusted > block.level
+    codes[close] = said.code("too close to call")
+    limited = close & (c.smallest > block.needed(name))
+    least, at = np.unique(c.smallest[limited], return_inverse=True)
+    told = said.codes(f"too close to call (smallest p {value:.3g})" for value in least.tolist())
+    codes[limited] = told[at.reshape(-1)]
+    if any(c.reasons):
+        missing = np.array([bool(reason) for reason in c.reasons])
+        codes[missing] = said.codes(reason for reason in c.reasons if reason)
+    return codes
 
 
 def reversals(found: Comparison) -> Table:
@@ -124,30 +148,50 @@ def reversals(found: Comparison) -> Table:
         Column("p_adjusted", "adjusted p", "p"),
         Column("confirmed", kind="yes"),
     )
-    rows: Rows = []
+    score, a, b, a_ahead, b_ahead, sure = (Coding() for _ in range(6))
+    shared: list[Places] = []
+    p: list[Doubles] = []
+    adjusted: list[Doubles] = []
     notes = []
     for name in _scores_first(found):
         table = found.reversals[name]
         if name in found.scores:
             notes.append(table.headline)
-        some = [one for one in table.pairs() if not one.reason]
-        for one in sorted(some, key=lambda r: (r.pvalue_adjusted, r.pvalue)):
-            rows.append(
-                (
-                    name,
-                    one.a,
-                    one.b,
-                    one.data_sets,
-                    one.a_ahead,
-                    one.b_ahead,
-                    one.pvalue,
-                    one.pvalue_adjusted,
-                    one.confirmed,
-                )
-            )
+        tested = np.flatnonzero(np.isfinite(table.somewhere))
+        # The clearest pairs first; of equal ones, as they stand.
+        order = tested[np.lexsort((table.somewhere[tested], table.somewhere_adjusted[tested]))]
+        score.same(name, len(order))
+        for side, at in ((a, table.a), (b, table.b)):
+            side.add(side.codes(table.models)[at[order]])
+        shared.append(table.data_sets[order])
+        for side, one_sided in ((a_ahead, table.p_plus), (b_ahead, table.p_minus)):
+            side.add(_clearest(one_sided[:, order], table.tasks, side))
+        p.append(table.somewhere[order])
+        adjusted.append(table.somewhere_adjusted[order])
+        sure.add(sure.codes((False, True))[table.confirmed_somewhere[order].astype(np.intp)])
+    rows = CellRows(
+        [score.made(), a.made(), b.made(), counts(shared), a_ahead.made(), b_ahead.made(),
+         numbers(p), numbers(adjusted), sure.made()]
+    )  # fmt: skip
     if not found.reversals:
         notes.append("one model, or one data set: a ranking cannot turn round")
-    return Table("reversals", "Rank reversals, somewhere", columns, tuple(rows), tuple(notes))
+    return Table("reversals", "Rank reversals, somewhere", columns, rows, tuple(notes))
+
+
+def _clearest(p: Doubles, tasks: Sequence[str], names: Coding) -> Codes:
+    """Return the code of the data set where a model leads most clearly, of "" where it leads nowhere.
+
+    Parameters
+    ----------
+    p : ndarray of shape (Q, P)
+        One-sided, NaN where a pair is not tested; of every pair some are.
+    tasks : sequence of str
+    names : Coding
+    """
+    known = np.where(np.isfinite(p), p, np.inf)
+    at = known.argmin(axis=0)
+    leads = known[at, np.arange(known.shape[1])] < 0.5
+    return np.where(leads, names.codes(tasks)[at], names.code(""))
 
 
 #: Rows of reversals between two named data sets: the confirmed ones, then the best supported.
@@ -175,13 +219,12 @@ def where_reversed(found: Comparison) -> Table:
     why: dict[str, None] = {}
     for name in _scores_first(found):
         table = found.reversals[name]
-        seen = np.argwhere(table.observed | table.confirmed)
-        keys = table.pvalue[seen[:, 0], seen[:, 1]]
-        order = np.argsort(keys, kind="stable")[:MOST_REVERSALS]
-        if len(seen) > len(order):
-            notes.append(f"{table.quantity}: {len(seen) - len(order):,} more are seen in the values alone")
-        for place in order:
-            one = table.result(int(seen[place][0]), int(seen[place][1]))
+        seen = np.flatnonzero(table.observed | table.confirmed)
+        chosen = seen[_smallest(table.pvalue.reshape(-1)[seen], MOST_REVERSALS)]
+        if len(seen) > len(chosen):
+            notes.append(f"{table.quantity}: {len(seen) - len(chosen):,} more are seen in the values alone")
+        for place in chosen.tolist():
+            one = table.result(*divmod(place, len(table.a)))
             rows.append(
                 (
                     one.quantity,
@@ -204,6 +247,17 @@ def where_reversed(found: Comparison) -> Table:
     return Table(
         "where-reversed", "Rank reversals, between two data sets", columns, tuple(rows), tuple(notes)
     )
+
+
+def _smallest(values: Doubles, most: int) -> Places:
+    """Return the places of the smallest values, in order; of equal ones the first, NaN last."""
+    if len(values) > most:
+        # Few of very many: those that cannot be among them are not sorted.
+        limit = np.partition(values, most - 1)[most - 1]
+        if not np.isnan(limit):
+            few = np.flatnonzero(values <= limit)
+            return few[np.argsort(values[few], kind="stable")[:most]]
+    return np.argsort(values, kind="stable")[:most]
 
 
 def agreement(found: Comparison) -> Table:

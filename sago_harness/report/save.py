@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from sago_harness.errors import SagoError
-from sago_harness.report.tables import FORMATS, Table, as_json
+from sago_harness.report.json_text import json_pieces
+from sago_harness.report.tables import FORMATS, Table
 from sago_harness.whole import whole
 
 #: The one file that holds all tables and what they depend on.
@@ -38,27 +40,31 @@ def save_tables(
     SagoError
         If a file cannot be written.
     """
-    signature = str(about.get("signature", ""))
-    texts: dict[Path, str] = {}
+    # Made when they are written: all of them at once would fill the memory.
+    texts: dict[Path, Iterable[str]] = {}
     if "json" in formats:
-        texts[folder / WHOLE] = as_json(tables, about) + "\n"
+        texts[folder / WHOLE] = chain(json_pieces(tables, about), "\n")
+    signature = str(about.get("signature", ""))
     for ending in formats:
         for table in tables if ending in FORMATS else ():
-            text = FORMATS[ending](table)
-            # A spreadsheet takes no comment: its signature stands in the JSON file beside it.
-            if ending == "md":
-                text += f"\n\n`{signature.replace('`', '')}`\n"
-            elif ending == "tex":
-                text += f"\n% {signature}\n"
-            texts[folder / f"{table.name}.{ending}"] = text
+            texts[folder / f"{table.name}.{ending}"] = _pieces(table, ending, signature)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SagoError(f"{folder} cannot be written: {error.strerror or error}") from error
-    for path, text in texts.items():
-        with whole(path) as partial:
-            partial.write_text(text, encoding="utf-8", errors="replace")
+    for path, pieces in texts.items():
+        with whole(path) as partial, partial.open("w", encoding="utf-8", errors="replace") as out:
+            out.writelines(pieces)
     return list(texts)
+
+
+def _pieces(table: Table, ending: str, signature: str) -> Iterator[str]:
+    yield FORMATS[ending](table)
+    # A spreadsheet takes no comment: its signature stands in the JSON file beside it.
+    if ending == "md":
+        yield f"\n\n`{signature.replace('`', '')}`\n"
+    elif ending == "tex":
+        yield f"\n% {signature}\n"
 
 
 def left_over(tables: Sequence[Table], folder: Path, formats: Sequence[str]) -> list[Path]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sago_harness.runs.find import RunFile, find_runs
-from sago_harness.runs.layers import layers_of_run
-from sago_harness.runs.read import read_table, texts
+from sago_harness.runs.layers import layers_of_runs
+from sago_harness.runs.read import read_table
+from sago_harness.runs.texts import texts_of
 from sago_harness.scores.profile import LayerProfile
 from sago_harness.stats.compare import Comparison, compare
 from sago_harness.stats.resampling import Settings
+from sago_harness.stats.workers import each, processors
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,40 @@ class Study:
     runs: Mapping[tuple[str, str], RunFile] = field(default_factory=dict)
     layers: Mapping[tuple[str, str], LayerProfile] = field(default_factory=dict)
     command: str = ""
+
+    def told(self, most: int | None = None) -> Study:
+        """Return the study with the texts of its worst documents.
+
+        Parameters
+        ----------
+        most : int, optional
+            Of so many alone, in the order of the table of worst documents; others stay without a word.
+
+        Raises
+        ------
+        SagoError
+            If a file cannot be read, or lacks what it had.
+        """
+        cases = [
+            (one.task, case.model, case.document, case.variant)
+            for one in self.found.worst
+            if one.model or most is None
+            for case in one.cases
+        ]
+        wanted: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
+        for task, model, document, variant in cases[:most]:
+            of_run = wanted.setdefault((task, model), {})
+            of_run |= dict.fromkeys((document, name) for name in (variant, "canonical") if name)
+
+        def read(key: tuple[str, str]) -> dict[tuple[str, str], tuple[str, str]]:
+            return texts_of(self.runs[key], wanted[key])
+
+        said = dict(zip(wanted, each(read, list(wanted), processors()), strict=True))
+
+        def texts(task: str, model: str, document: str, variant: str) -> tuple[str, str]:
+            return said.get((task, model), {}).get((document, variant), ("", ""))
+
+        return replace(self, found=self.found.with_texts(texts))
 
     def __str__(self) -> str:
         return str(self.found)
@@ -86,9 +122,7 @@ def read_study(
         for one in runs
         if found.sources.get(one.task, {}).get(one.model) == str(one.path)
     }
-    if with_texts:
-        found = found.with_texts(
-            lambda task, model, document, variant: texts(of[task, model], document, variant)
-        )
-    layers = {key: profile for key, run in of.items() if (profile := layers_of_run(run)) is not None}
-    return Study(found, of, layers, command)
+    profiles = zip(of, layers_of_runs(of.values()), strict=True)
+    layers = {key: profile for key, profile in profiles if profile is not None}
+    study = Study(found, of, layers, command)
+    return study.told() if with_texts else study

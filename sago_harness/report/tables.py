@@ -9,55 +9,26 @@ from __future__ import annotations
 import csv
 import html
 import io
-import json
-import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sago_harness.jsonsafe import clean_text, dumps, json_safe
+import numpy as np
+
+from sago_harness.report.arrow_text import joined, number_texts, taken, texts
+from sago_harness.report.cells import Bounds, CellRows, Coded, Row
+from sago_harness.report.cells import Cell as Cell
 from sago_harness.report.changes import escape_line
+from sago_harness.report.json_text import as_json as as_json
+from sago_harness.report.json_text import records
+from sago_harness.report.shown import PAIRS, missing, text_rows
+from sago_harness.report.shown import Column as Column
+from sago_harness.report.shown import shown as shown
 
-Cell = str | int | float | bool | tuple[float, float] | None
-
-#: Kinds of column: how a number in it is rounded. The last two hold a lower and an upper bound.
-KINDS = ("text", "count", "number", "signed", "p", "share", "yes", "interval", "ranks")
-
-_PAIRS = ("interval", "ranks")
-
-#: Rows that are turned into JSON together.
-_AT_ONCE = 200
-
-_STRICT: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column.
-
-    Attributes
-    ----------
-    key : str
-        Name in CSV and JSON.
-    title : str
-        Name for people; the key where it is empty.
-    kind : str
-        One of :data:`KINDS`.
-    digits : int
-        Decimals of a number.
-    """
-
-    key: str
-    title: str = ""
-    kind: str = "number"
-    digits: int = 3
-
-    @property
-    def heading(self) -> str:
-        """What stands above the column."""
-        return self.title or self.key
+#: Rows that are written together.
+_AT_ONCE = 2**14
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +41,9 @@ class Table:
         File name without its ending, and key in JSON.
     title : str
     columns : tuple of Column
-    rows : tuple of tuple
-        Cells in the order of the columns; None and NaN are missing.
+    rows : sequence of tuple
+        Cells in the order of the columns; None and NaN are missing. Of large tables
+        :class:`sago_harness.report.cells.CellRows`.
     notes : tuple of str
         What must be read with it.
     """
@@ -79,17 +51,21 @@ class Table:
     name: str
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Sequence[Row]
     notes: tuple[str, ...] = field(default=())
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as JSON objects, unrounded; missing is null."""
-        return _records(self, 0, len(self.rows))
+        return records(self, 0, len(self.rows))
 
     def without(self, key: str) -> Table:
         """Return the table without one of its columns."""
         kept = [place for place, column in enumerate(self.columns) if column.key != key]
-        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        rows: Sequence[Row]
+        if isinstance(self.rows, CellRows):
+            rows = self.rows.only(kept)
+        else:
+            rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
         return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
 
     def _repr_html_(self) -> str:
@@ -99,63 +75,9 @@ class Table:
         return as_text(self)
 
 
-def shown(cell: Cell, column: Column) -> str:
-    """Return a cell as people read it.
-
-    Examples
-    --------
-    >>> shown(0.00004, Column("p", kind="p")), shown(-0.5, Column("d", kind="signed"))
-    ('<.0001', '-.500')
-    >>> shown(float("nan"), Column("r")), shown(1.0, Column("r")), shown(0.253, Column("s", kind="share"))
-    ('-', '1.000', '25 %')
-    >>> shown((0.1, 0.25), Column("i", kind="interval")), shown((1, 3), Column("k", kind="ranks"))
-    ('[.100, .250]', '1-3')
-    """
-    if _missing(cell):
-        return "-"
-    if isinstance(cell, tuple):
-        return _bounds(cell, column)
-    assert cell is not None
-    if column.kind == "yes" or isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, str):
-        return cell
-    if column.kind == "count":
-        return f"{cell:,.0f}"
-    if math.isinf(cell):
-        return "-inf" if cell < 0 else "inf"
-    if column.kind == "share":
-        return f"{100 * cell:.0f} %"
-    if column.kind == "p":
-        return "<.0001" if cell < 0.0001 else _short(f"{cell:.4f}")
-    made = f"{cell:.{column.digits}f}"
-    if float(made) == 0.0:
-        made = made.removeprefix("-")
-    sign = "+" if column.kind == "signed" and float(made) > 0 else ""
-    return sign + _short(made)
-
-
-def _missing(cell: Cell) -> bool:
-    if isinstance(cell, tuple):
-        return any(math.isnan(bound) for bound in cell)
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))
-
-
-def _bounds(cell: tuple[float, float], column: Column) -> str:
-    low, high = cell
-    if column.kind == "ranks":
-        return f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}"
-    number = Column(column.key, kind="number", digits=column.digits)
-    return f"[{shown(low, number)}, {shown(high, number)}]"
-
-
 def _line(text: str) -> str:
     """Return a text in one line in which every character can be seen; most texts are so already."""
     return text if text.isascii() and text.isprintable() else escape_line(text)
-
-
-def _short(number: str) -> str:
-    return number.replace("0.", ".", 1) if number.removeprefix("-").startswith("0.") else number
 
 
 def as_text(table: Table) -> str:
@@ -169,8 +91,8 @@ def as_text(table: Table) -> str:
       a      .500
     """
     lines = [escape_line(table.title)]
-    rows = [[column.heading for column in table.columns]]
-    rows += [[_line(shown(c, k)) for c, k in zip(row, table.columns, strict=True)] for row in table.rows]
+    rows: list[Sequence[str]] = [[column.heading for column in table.columns]]
+    rows += text_rows(table.columns, table.rows, _line)
     widths = [max(_width(row[i]) for row in rows) for i in range(len(table.columns))]
     for row in rows:
         cells = [
@@ -220,8 +142,7 @@ def as_markdown(table: Table) -> str:
     head = [column.heading for column in table.columns]
     marks = ["---" if column.kind == "text" else "---:" for column in table.columns]
     lines = [f"### {_plain_md(table.title)}", "", _md_row(map(_plain_md, head)), _md_row(marks)]
-    for row in table.rows:
-        lines.append(_md_row(_plain_md(shown(c, k)) for c, k in zip(row, table.columns, strict=True)))
+    lines += map(_md_row, text_rows(table.columns, table.rows, _plain_md))
     return "\n".join([*lines, *(f"\n{_plain_md(note)}" for note in table.notes)])
 
 
@@ -262,8 +183,7 @@ def as_latex(table: Table) -> str:
     lines = [f"% {escape_line(table.title)}", rf"\begin{{tabular}}{{{spec}}}", r"\toprule"]
     lines.append(" & ".join(_tex(column.heading) for column in table.columns) + r" \\")
     lines.append(r"\midrule")
-    for row in table.rows:
-        cells = [_tex(shown(c, k)) for c, k in zip(row, table.columns, strict=True)]
+    for cells in text_rows(table.columns, table.rows, _tex):
         # Behind the end of a row both would be read as part of it.
         guard = "{}" if cells[0].startswith(("[", "*")) else ""
         lines.append(guard + " & ".join(cells) + r" \\")
@@ -290,13 +210,16 @@ def as_csv(table: Table) -> str:
     writer = csv.writer(out, lineterminator="\n")
     head: list[str] = []
     for column in table.columns:
-        pair = column.kind in _PAIRS
+        pair = column.kind in PAIRS
         head += [f"{column.key}_low", f"{column.key}_high"] if pair else [column.key]
     writer.writerow(head)
+    if isinstance(table.rows, CellRows):
+        out.writelines(_csv_rows(table.rows))
+        return out.getvalue()
     for row in table.rows:
         cells: list[str | int | float] = []
         for cell, column in zip(row, table.columns, strict=True):
-            if column.kind in _PAIRS:
+            if column.kind in PAIRS:
                 bounds = cell if isinstance(cell, tuple) else (None, None)
                 cells += [_csv(bound) for bound in bounds]
             else:
@@ -305,8 +228,39 @@ def as_csv(table: Table) -> str:
     return out.getvalue()
 
 
+def _csv_rows(rows: CellRows) -> Iterator[str]:
+    """Yield rows that are kept as columns, many at a time, without making objects of their cells."""
+    words = [
+        texts([_field(cell) for cell in column.values]) if isinstance(column, Coded) else None
+        for column in rows.columns
+    ]
+    for start in range(0, len(rows), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        pieces: list[Any] = []
+        for column, coded in zip(rows.columns, words, strict=True):
+            if isinstance(column, Coded):
+                pieces += [",", taken(coded, column.codes[part])]
+                continue
+            known = None
+            if isinstance(column, Bounds):
+                ends, known = [column.low[part], column.high[part]], column.known
+            else:
+                ends = [column.values[part]]
+            for values in ends:
+                values = values if known is None else np.where(known[part], values, np.nan)
+                pieces += [",", number_texts(values, lambda value: str(_csv(value)))]
+        yield joined([*pieces[1:], "\n"])
+
+
+def _field(cell: Cell) -> str:
+    """Return a cell as it stands in a row of several, in quotes where it needs them."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow([_csv(cell), ""])
+    return out.getvalue().removesuffix(",\n")
+
+
 def _csv(cell: Cell) -> str | int | float:
-    if _missing(cell) or isinstance(cell, tuple) or cell is None:
+    if missing(cell) or isinstance(cell, tuple) or cell is None:
         return ""
     if isinstance(cell, bool):
         return int(cell)
@@ -326,60 +280,12 @@ def as_html(table: Table) -> str:
     """
     head = "".join(f"<th>{html.escape(column.heading)}</th>" for column in table.columns)
     body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{html.escape(_line(shown(c, k)))}</td>" for c, k in zip(row, table.columns, strict=True)
-        )
-        + "</tr>"
-        for row in table.rows
+        "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>"
+        for row in text_rows(table.columns, table.rows, lambda text: html.escape(_line(text)))
     )
     notes = "".join(f"<p>{html.escape(escape_line(note))}</p>" for note in table.notes)
     title = html.escape(escape_line(table.title))
     return f"<table><caption>{title}</caption><tr>{head}</tr>{body}</table>{notes}"
-
-
-def as_json(tables: Sequence[Table], about: Mapping[str, Any]) -> str:
-    """Return all tables with full precision, and what they depend on, as strict JSON."""
-    return "".join(_pieces({dumps(table.name): table for table in tables}, about))
-
-
-def _pieces(named: Mapping[str, Table], about: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the text piece by piece: as objects all rows of a large table take many times its space."""
-    yield f'{{"about":{dumps(dict(about))},"tables":{{'
-    for place, (name, table) in enumerate(named.items()):
-        yield f'{"," if place else ""}{name}:{{"title":{dumps(table.title)},"rows":['
-        for start in range(0, len(table.rows), _AT_ONCE):
-            yield ("," if start else "") + _some_rows(table, start)
-        yield f'],"notes":{dumps(list(table.notes))}}}'
-    yield "}}"
-
-
-def _some_rows(table: Table, start: int) -> str:
-    """Return some rows in JSON, first as they are: most have nothing that JSON has not."""
-    keys = [clean_text(column.key) for column in table.columns]
-    plain = [dict(zip(keys, row, strict=True)) for row in table.rows[start : start + _AT_ONCE]]
-    try:
-        text = json.dumps(plain, **_STRICT)
-        text.encode()
-    except (ValueError, TypeError):
-        text = json.dumps(_records(table, start, start + _AT_ONCE), **_STRICT)
-    return text[1:-1]
-
-
-def _records(table: Table, start: int, stop: int) -> list[dict[str, Any]]:
-    keys = [clean_text(column.key) for column in table.columns]
-    return [dict(zip(keys, map(_strict, row), strict=True)) for row in table.rows[start:stop]]
-
-
-def _strict(cell: Cell) -> Any:
-    """Return a cell as JSON has it: what :func:`json_safe` does, quick for what most cells are."""
-    if isinstance(cell, float):
-        return cell if math.isfinite(cell) else None
-    if isinstance(cell, str):
-        return cell if cell.isascii() else clean_text(cell)
-    if isinstance(cell, tuple):
-        return [_strict(bound) for bound in cell]
-    return cell if cell is None or isinstance(cell, int) else json_safe(cell)
 
 
 #: Ending -> how one table is written.

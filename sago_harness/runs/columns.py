@@ -1,7 +1,8 @@
 """The records of one file as arrays, a row a response.
 
-Parquet is read column by column, no row ever becomes an object. Parquet of the first version, whose
-numbers are nested, and samples take the slow way over records and give the same arrays.
+Parquet is read column by column, no row ever becomes an object, and what was asked only once where the
+files of several models hold the same bytes (:mod:`sago_harness.runs.asked`). Parquet of the first version,
+whose numbers are nested, and samples take the slow way over records and give the same arrays.
 """
 
 from __future__ import annotations
@@ -17,25 +18,21 @@ import numpy.typing as npt
 
 from sago_harness.axes import MEASURES
 from sago_harness.errors import SagoError
-from sago_harness.runs.arrow import codes, doubles, places
+from sago_harness.runs.arrow import coded, doubles, filled_lists, places
+from sago_harness.runs.asked import ASKED, CODED, ROLES, Asked, roles, stored_bytes
+from sago_harness.runs.asked import CANONICAL as CANONICAL
+from sago_harness.runs.asked import CONTROL as CONTROL
+from sago_harness.runs.asked import REPEAT as REPEAT
+from sago_harness.runs.asked import VARIANT as VARIANT
+from sago_harness.runs.asked import Codes as Codes
 from sago_harness.runs.find import RunFile
 from sago_harness.scores.table import read_filters, read_parquet
 from sago_harness.scores.versions import migrated
 from sago_harness.stats.table import Doubles, VariantKey
 
-Codes = npt.NDArray[np.intp]
-
-ROLES: tuple[str, ...] = ("canonical", "variant", "control", "repeat")
-CANONICAL, VARIANT, CONTROL, REPEAT = range(4)
-
 RAW: tuple[str, ...] = ("x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "mirroring")
 FIRST: tuple[str, ...] = ("x_bleu", "x_bert", "x_sem", "x_prob", "x_ent")
 BESIDE: tuple[str, ...] = ("x_mr", "x_mr_floor", "flip")
-
-#: Text columns of few distinct values, read as codes.
-_CODED = ("document", "variant", "role", "family", "operator", "position",
-          "reasons", "families", "measures", "text_reason", "document_reason",
-          "partner")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,6 +71,8 @@ class Columns:
         Documents whose prompts are chance controls, in order of appearance.
     partner : ndarray of shape (N,)
         Place of each row's partner, -1 for none.
+    asked : Asked, optional
+        What of this comes from Parquet and may be the same in other files.
     """
 
     documents: tuple[str, ...]
@@ -91,9 +90,10 @@ class Columns:
     measures: frozenset[str]
     partners: tuple[str, ...]
     partner: Codes
+    asked: Asked | None = None
 
 
-def read_columns(run: RunFile, damaged: list[str] | None = None) -> Columns:
+def read_columns(run: RunFile, damaged: list[str] | None = None, before: Columns | None = None) -> Columns:
     """Read the records of a run.
 
     Parameters
@@ -101,6 +101,8 @@ def read_columns(run: RunFile, damaged: list[str] | None = None) -> Columns:
     run : RunFile
     damaged : list of str, optional
         Takes what is wrong with lines of samples that cannot be read, which are left out then.
+    before : Columns, optional
+        Of a file that may have the same prompts: those are taken over then, not read again.
 
     Raises
     ------
@@ -110,7 +112,7 @@ def read_columns(run: RunFile, damaged: list[str] | None = None) -> Columns:
     """
     try:
         if run.path.suffix == ".parquet":
-            return _of_parquet(run.path)
+            return _of_parquet(run.path, before.asked if before else None)
         return _of_rows(_sampled(run, damaged))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, SagoError):
@@ -128,81 +130,65 @@ def _sampled(run: RunFile, damaged: list[str] | None) -> list[dict[str, Any]]:
     return rows
 
 
-def _of_parquet(path: Path) -> Columns:
+def _of_parquet(path: Path, before: Asked | None) -> Columns:
     import pyarrow as pa
 
     try:
-        file = _opened(path)
-        names = set(file.schema_arrow.names)
-        with file:
+        with pa.memory_map(str(path)) as source, _opened(source) as file:
+            names = set(file.schema_arrow.names)
             if not {"document", "reasons", "record", "role"} <= names:
                 raise SagoError(f"{path} holds no records of sago-harness")
             if "raw" in names:
                 return _of_rows(read_parquet(path))
-            wanted = [name for name in (*_CODED, *_number_columns().values(), *_PLAIN) if name in names]
+            stored = stored_bytes(file, source)
+            asked = before if before is not None and before.stored == stored else None
+            wanted = [name for name in (*_number_columns().values(), *_SAID) if name in names]
+            if asked is None:
+                wanted += [name for name in ASKED if name in names]
             table = file.read(columns=wanted, use_threads=False)
     except (OSError, pa.ArrowException) as error:
         raise SagoError(f"{path} is no Parquet file: {error}") from error
-    if not table.num_rows:
-        raise SagoError(f"{path} holds no records of sago-harness")
-    for version in table.column("record").unique().to_pylist():
-        migrated({"record": version}, path)
-    coded = {name: _coded(table.column(name)) for name in _CODED if name in names and name not in _OF_KEYS}
     size = table.num_rows
+    if not size:
+        raise SagoError(f"{path} holds no records of sago-harness")
+    if asked is None:
+        for version in table.column("record").unique().to_pylist():
+            migrated({"record": version}, path)
+        asked = Asked.of(table, stored)
+    of_text = {name: coded(table.column(name)) for name in _REASONS if name in names}
 
     def number(column: str) -> Doubles:
         if column not in names:
             return np.full(size, np.nan)
         return doubles(table.column(column))
 
-    role = _roles(*coded["role"])
-    canonical = np.flatnonzero(role == CANONICAL)
-    few = table.select(["response_hash", "flags"]).take(places(canonical))
+    canonical = asked.canonical
     responses = np.full(size, None, dtype=object)
-    responses[canonical] = few.column("response_hash").to_pylist()
-    strength = number("strength")
-    variant, ids = coded["variant"]
-    first = _first(variant, len(ids))
-    said = {name: table.column(name).take(places(first)).to_pylist() for name in _OF_KEYS}
-    keys = tuple(
-        VariantKey(
-            id,
-            said["family"][k] or "",
-            said["operator"][k] or "",
-            None if np.isnan(strength[first[k]]) else float(strength[first[k]]),
-            said["position"][k],
-        )
-        for k, id in enumerate(ids)
-    )
-    measures = [json.loads(text) for text in coded["measures"][1] if text]
-    partner, partners = coded.get("partner", (np.full(size, -1, dtype=np.intp), []))
+    responses[canonical] = table.column("response_hash").take(places(canonical)).to_pylist()
     return Columns(
-        tuple(coded["document"][1]),
-        _complete(coded["document"][0], "document"),
-        keys,
-        _complete(variant, "variant"),
-        role,
+        asked.documents,
+        asked.document,
+        asked.keys,
+        asked.variant,
+        asked.role,
         {name: number(column) for name, column in _number_columns().items()},
-        *_reasons(*coded["reasons"]),
-        _marked(coded.get("text_reason"), size) | _marked(coded.get("document_reason"), size),
+        *_reasons(*of_text["reasons"]),
+        _marked(of_text.get("text_reason"), size) | _marked(of_text.get("document_reason"), size),
         responses,
-        {
-            int(row): tuple(flags)
-            for row, flags in zip(canonical, few.column("flags").to_pylist(), strict=True)
-            if flags
-        },
-        _families(coded["families"]),
-        frozenset(name for names in measures for name in names),
-        tuple(partners),
-        partner,
+        filled_lists(table.column("flags"), canonical),
+        asked.families,
+        asked.measures,
+        asked.partners,
+        asked.partner,
+        asked,
     )
 
 
-#: Of a variant, whatever the document.
-_OF_KEYS = ("family", "operator", "position")
+#: Text of few distinct values, read as codes.
+_REASONS = ("reasons", "text_reason", "document_reason")
 
-#: Read as they are.
-_PLAIN = ("record", "strength", "response_hash", "flags")
+#: What a model said, beside the numbers: read of every file.
+_SAID = (*_REASONS, "response_hash", "flags")
 
 
 def _number_columns() -> dict[str, str]:
@@ -212,55 +198,17 @@ def _number_columns() -> dict[str, str]:
     return {**plain, **{name: name for name in spread}, "tokens": "tokens_response"}
 
 
-def _opened(path: Path) -> Any:
+def _opened(source: Any) -> Any:
     """Open a file so that its text columns are read as codes."""
     import pyarrow.parquet as pq
 
+    few = [*CODED, *_REASONS]
     try:
-        return pq.ParquetFile(path, read_dictionary=list(_CODED), memory_map=True)
+        return pq.ParquetFile(source, read_dictionary=few)
     except KeyError:
         # Older records lack some of the columns.
-        with pq.ParquetFile(path, memory_map=True) as file:
-            names = set(file.schema_arrow.names)
-        coded = [name for name in _CODED if name in names]
-        return pq.ParquetFile(path, read_dictionary=coded, memory_map=True)
-
-
-def _coded(column: Any) -> tuple[Codes, list[str]]:
-    """Return codes, -1 for null, and the distinct values in order of appearance."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    if column.num_chunks == 1:
-        whole = column.chunk(0)
-    else:
-        whole = column.unify_dictionaries().combine_chunks()
-        if isinstance(whole, pa.ChunkedArray):
-            whole = whole.chunk(0)
-    return codes(whole.indices), whole.dictionary.to_pylist()
-
-
-def _roles(codes: Codes, names: Sequence[str]) -> Codes:
-    unknown = set(names) - set(ROLES)
-    if unknown:
-        raise ValueError(f"role {min(unknown)}")
-    places: Codes = np.array([ROLES.index(name) for name in names], dtype=np.intp)[_complete(codes, "role")]
-    return places
-
-
-def _complete(codes: Codes, name: str) -> Codes:
-    if len(codes) and codes.min() < 0:
-        raise ValueError(f"a record without {name}")
-    return codes
-
-
-def _first(codes: Codes, count: int) -> Codes:
-    """Return the first row of each code."""
-    first = np.zeros(count, dtype=np.intp)
-    present, rows = np.unique(codes, return_index=True)
-    first[present[present >= 0]] = rows[present >= 0]
-    return first
+        names = set(pq.read_schema(source).names)
+        return pq.ParquetFile(source, read_dictionary=[name for name in few if name in names])
 
 
 def _reasons(codes: Codes, texts: Sequence[str]) -> tuple[tuple[Mapping[str, str], ...], Codes]:
@@ -269,21 +217,12 @@ def _reasons(codes: Codes, texts: Sequence[str]) -> tuple[tuple[Mapping[str, str
     return (*found, {}), np.where(codes < 0, len(found), codes)
 
 
-def _marked(coded: tuple[Codes, list[str]] | None, size: int) -> npt.NDArray[np.bool_]:
+def _marked(found: tuple[Codes, list[str]] | None, size: int) -> npt.NDArray[np.bool_]:
     """Say which rows have a text that is not empty."""
-    if coded is None:
+    if found is None or not any(found[1]):
         return np.zeros(size, dtype=bool)
-    marked: npt.NDArray[np.bool_] = np.array([*map(bool, coded[1]), False], dtype=bool)[coded[0]]
+    marked: npt.NDArray[np.bool_] = np.array([*map(bool, found[1]), False], dtype=bool)[found[0]]
     return marked
-
-
-def _families(coded: tuple[Codes, list[str]]) -> dict[str, int]:
-    codes, texts = coded
-    for code in dict.fromkeys(codes[codes >= 0].tolist()):
-        families = json.loads(texts[code])
-        if families:
-            return {str(family): int(count) for family, count in families.items()}
-    return {}
 
 
 def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
@@ -309,8 +248,8 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
         reason[i] = reasons.setdefault(json.dumps(row["reasons"] or {}), len(reasons))
         other = row.get("partner")
         partner[i] = -1 if other is None else partners.setdefault(str(other), len(partners))
-    roles = [str(row["role"]) for row in rows]
-    role = _roles(np.array([*map(_place_of_role, roles)], dtype=np.intp), ROLES)
+    said = [str(row["role"]) for row in rows]
+    role = roles(np.array([*map(_place_of_role, said)], dtype=np.intp), ROLES)
     numbers = {name: _numbers([row["distances"].get(name) for row in rows]) for name in (*MEASURES, *BESIDE)}
     for part, names in (("raw", RAW), ("first", FIRST)):
         for name in names:

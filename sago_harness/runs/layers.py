@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,25 +40,39 @@ class LayersOfRun:
     cka: Mapping[int, Mapping[str, Any]]
 
 
-def layers_of_run(run: RunFile) -> LayerProfile | None:
-    """Return the profile of the score's own families; None where the run has none.
+def layers_of_runs(runs: Iterable[RunFile]) -> list[LayerProfile | None]:
+    """Return for each run the profile of the score's own families; None where it has none.
 
     Parameters
     ----------
-    run : RunFile
+    runs : iterable of RunFile
+        A results file that several of them share is read once.
 
     Raises
     ------
     SagoError
-        If the results file cannot be read.
+        If a results file cannot be read.
     """
-    if run.results is None:
-        return None
-    task = run.task.removesuffix(f"[{run.filter}]") if run.filter else run.task
-    for one in layers_of_results(run.results):
-        if one.task == task and not one.family and one.profile.layers:
-            return one.profile
-    return None
+    read: dict[Path, dict[str, LayerProfile]] = {}
+    found: list[LayerProfile | None] = []
+    for run in runs:
+        if run.results is None:
+            found.append(None)
+            continue
+        if run.results not in read:
+            read[run.results] = _own(run.results)
+        task = run.task.removesuffix(f"[{run.filter}]") if run.filter else run.task
+        found.append(read[run.results].get(task))
+    return found
+
+
+def _own(path: Path) -> dict[str, LayerProfile]:
+    """Return task -> profile of the score's own families, where it has layers."""
+    own: dict[str, LayerProfile] = {}
+    for one in layers_of_results(path):
+        if not one.family and one.profile.layers:
+            own.setdefault(one.task, one.profile)
+    return own
 
 
 def layers_of_results(path: Path) -> Iterator[LayersOfRun]:

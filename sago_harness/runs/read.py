@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from pathlib import Path
 
 from sago_harness.errors import SagoError, unknown
 from sago_harness.runs.blocks import task_table
-from sago_harness.runs.columns import read_columns
+from sago_harness.runs.columns import Columns, read_columns
 from sago_harness.runs.comparable import check, check_pack
 from sago_harness.runs.find import RunFile
 from sago_harness.runs.packs import by_pack
+from sago_harness.runs.texts import texts as texts
 from sago_harness.scores.table import read_filters
 from sago_harness.stats.table import ScoreTable, TaskTable
 
@@ -81,8 +80,11 @@ def _table(runs: Sequence[RunFile], marked: Set[tuple[str, str]], skip_damaged: 
 
     def load(task: str) -> TaskTable:
         these = of_task[task]
-        columns = [read_columns(run, [] if skip_damaged else None) for run in these]
-        return task_table(task, these, columns, [(task, run.model) in marked for run in these])
+
+        def read(run: RunFile, before: Columns | None) -> Columns:
+            return read_columns(run, [] if skip_damaged else None, before)
+
+        return task_table(task, these, read, [(task, run.model) in marked for run in these])
 
     names = sorted({run.model for run in runs})
     return ScoreTable(tuple(sorted(of_task)), tuple(names), load)
@@ -134,68 +136,3 @@ def _older(runs: Sequence[RunFile]) -> list[str]:
 def _some(lines: Sequence[str]) -> str:
     more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
     return "; ".join(lines[:_NAMED]) + more
-
-
-def texts(run: RunFile, document: str, variant: str) -> tuple[str, str]:
-    """Return what was asked and what the model said, reading no more than that.
-
-    Parameters
-    ----------
-    run : RunFile
-    document : str
-    variant : str
-        A variant's id, ``"canonical"``, or a control's or repeat's.
-
-    Returns
-    -------
-    prompt, response : str
-        The varied span of the prompt, and the response.
-
-    Raises
-    ------
-    SagoError
-        If the run has no such document or variant.
-    """
-    found = (
-        _texts_of_parquet(run.path, document, variant)
-        if run.path.suffix == ".parquet"
-        else _texts_of_samples(run, document, variant)
-    )
-    if found is None:
-        raise SagoError(f"{run.path} has no variant {variant!r} of document {document!r}")
-    return found
-
-
-def _texts_of_parquet(path: Path, document: str, variant: str) -> tuple[str, str] | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    wanted = [("document", "=", document), ("variant", "=", variant)]
-    try:
-        rows = pq.read_table(
-            path, columns=["text", "response"], filters=wanted, partitioning=None
-        ).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise SagoError(f"{path} is no Parquet file: {error}") from error
-    return next(((str(row["text"] or ""), str(row["response"] or "")) for row in rows), None)
-
-
-def _texts_of_samples(run: RunFile, document: str, variant: str) -> tuple[str, str] | None:
-    with run.path.open("rb") as lines:
-        for line in lines:
-            try:
-                sample = json.loads(line.decode("utf-8"))
-                if run.filter and str(sample.get("filter", "none")) != run.filter:
-                    continue
-                filtered = sample["filtered_resps"]
-                # A line is a document: one of its records says which.
-                if json.loads(filtered[0])["document"] != document:
-                    continue
-                for text, said in zip(filtered, sample["resps"], strict=True):
-                    record = json.loads(text)
-                    if record["variant"] == variant:
-                        return str(record["text"]), str(said[0])
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-                # Damaged lines are refused, or counted, where the table is read.
-                continue
-    return None

@@ -50,7 +50,8 @@ def adjust(pvalues: npt.ArrayLike, method: str) -> Doubles:
     known = p[defined]
     if known.size and (known.min() < 0.0 or known.max() > 1.0):
         raise ValueError("a p-value lies outside [0, 1]")
-    order = np.argsort(known, kind="stable")
+    # Equal p-values are adjusted alike in whatever order they stand, and a stable sort takes much longer.
+    order = np.argsort(known)
     rank = np.arange(1, known.size + 1)
     if method == "holm":
         stepped = np.maximum.accumulate(known[order] * (known.size + 1 - rank))

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from sago_harness.stats.grid import Grid
+from sago_harness.stats.halves import mean_ranks
 from sago_harness.stats.table import Doubles, Flags
 
 #: Under so many models, or rows, rankings can agree by luck alone: nothing is said.
 LEAST_MODELS = 4
 
 _DIGITS = 12
+
+#: Step and end of the sum that stands for an integral over a normal density. For a smooth function that
+#: falls off on both sides such a sum is exact to rounding; beyond the end there is less than that.
+_STEP, _END = 1.0 / 32.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,6 @@ class AgreementResult:
         Of chi2 with M - 1 degrees of freedom: no agreement at all. Approximate with few rows.
     mean_ranks : ndarray of shape (M,)
         1 = best.
-    nemenyi : ndarray of shape (M, M)
-        Two-sided p of each difference of mean ranks, all pairs at once; 1 on the diagonal.
     groups : tuple of tuple of str
         Largest sets of models that Nemenyi's test does not tell apart, best first.
     critical_difference : float
@@ -70,7 +74,6 @@ class AgreementResult:
     statistic: float = float("nan")
     pvalue: float = float("nan")
     mean_ranks: Doubles = field(default_factory=lambda: np.zeros(0))
-    nemenyi: Doubles = field(default_factory=lambda: np.zeros((0, 0)))
     groups: tuple[tuple[str, ...], ...] = ()
     critical_difference: float = float("nan")
     level: float = 0.05
@@ -81,6 +84,17 @@ class AgreementResult:
     changed: int = 0
     pairs: int = 0
     reason: str = ""
+
+    @cached_property
+    def nemenyi(self) -> Doubles:
+        """Two-sided p of each difference of mean ranks, all pairs at once, (M, M); 1 on the diagonal."""
+        m = len(self.models)
+        if self.reason or not m:
+            return np.full((m, m), np.nan)
+        gaps = np.abs(self.mean_ranks[:, None] - self.mean_ranks[None, :])
+        # Mean ranks are multiples of a half over Q: few gaps differ, and each p is an integral.
+        distinct, at = np.unique(np.round(gaps / _unit(len(self.rows), m), _DIGITS), return_inverse=True)
+        return range_sf(distinct, m)[at].reshape(gaps.shape)
 
     def __str__(self) -> str:
         counts = f"{self.name}: {len(self.models)} models on {_counted(len(self.rows), self.unit)}"
@@ -142,14 +156,14 @@ def agreement(grid: Grid, level: float = 0.05) -> AgreementResult:
     if reason:
         return AgreementResult(
             grid.name, grid.unit, models, rows, left_out, empty,
-            mean_ranks=np.full(m, np.nan), nemenyi=np.full((m, m), np.nan), level=level,
+            mean_ranks=np.full(m, np.nan), level=level,
             tau=np.full((q, q), np.nan), reason=reason,
         )  # fmt: skip
-    from scipy import stats
+    from scipy import special
 
-    ranks: Doubles = stats.rankdata(-values if grid.higher_is_better else values, axis=1)
+    ranks = mean_ranks(-values if grid.higher_is_better else values)
     statistic = friedman(ranks)
-    nemenyi, critical = _nemenyi(ranks, level)
+    critical = _unit(q, m) * range_quantile(level, m)
     signs = _order(values)
     tau = _tau(signs)
     mean_tau, lowest_tau, lowest = _over_rows(tau)
@@ -157,9 +171,8 @@ def agreement(grid: Grid, level: float = 0.05) -> AgreementResult:
         grid.name, grid.unit, models, rows, left_out, empty,
         kendall_w=statistic / (q * (m - 1)),
         statistic=statistic,
-        pvalue=float(stats.chi2.sf(statistic, m - 1)),
+        pvalue=float(special.chdtrc(m - 1, statistic)),
         mean_ranks=ranks.mean(axis=0),
-        nemenyi=nemenyi,
         groups=_groups(ranks.mean(axis=0), critical, models),
         critical_difference=critical,
         level=level,
@@ -234,19 +247,70 @@ def _over_rows(tau: Doubles) -> tuple[float, float, tuple[int, ...]]:
     return float(pairs[known].mean()), float(pairs[at]), (int(p[at]), int(q[at]))
 
 
-def _nemenyi(ranks: Doubles, level: float) -> tuple[Doubles, float]:
-    """Return the p-values of all pairs and the difference of mean ranks that is just significant."""
-    from scipy import stats
+def _unit(q: int, m: int) -> float:
+    """Return the standard deviation of a mean rank that Nemenyi's test counts in."""
+    return float(np.sqrt(m * (m + 1) / (12.0 * q)))
 
-    q, m = ranks.shape
-    unit = np.sqrt(m * (m + 1) / (12.0 * q))
-    means = ranks.mean(axis=0)
-    gaps = np.abs(means[:, None] - means[None, :])
-    # Mean ranks are multiples of a half over Q: few gaps differ, and each p is an integral.
-    distinct, at = np.unique(np.round(gaps / unit, _DIGITS), return_inverse=True)
-    p = np.clip(stats.studentized_range.sf(distinct, m, np.inf), 0.0, 1.0)
-    critical = float(unit * stats.studentized_range.ppf(1.0 - level, m, np.inf))
-    return p[at].reshape(gaps.shape), critical
+
+def range_sf(distance: npt.ArrayLike, m: int) -> Doubles:
+    """Return P(the range of m independent normal variables of variance 1 is larger than a distance).
+
+    1 - m integral phi(z) (Phi(z + distance) - Phi(z))^(m - 1) dz: the studentised range without degrees
+    of freedom to estimate the variance from (Tukey's and Nemenyi's tests).
+
+    Parameters
+    ----------
+    distance : array_like of shape (N,)
+        From 0 on.
+    m : int
+        At least 2.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+        In [0, 1].
+
+    Examples
+    --------
+    >>> [round(float(p), 3) for p in range_sf([0.0, 3.314], 3)]
+    [1.0, 0.05]
+    """
+    from scipy import special
+
+    gaps = np.atleast_1d(np.asarray(distance, dtype=np.float64))
+    z = np.arange(-_END, _END + _STEP, _STEP)
+    weight = m * _STEP * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+    below = special.ndtr(z)
+    inside = [weight @ (special.ndtr(z + gap) - below) ** (m - 1) for gap in gaps]
+    found: Doubles = np.clip(1.0 - np.array(inside), 0.0, 1.0)
+    # Without a distance to exceed there is nothing to sum.
+    found[gaps <= 0.0] = 1.0
+    return found
+
+
+@cache
+def range_quantile(level: float, m: int) -> float:
+    """Return the distance that the range of m normal variables exceeds with a probability.
+
+    Parameters
+    ----------
+    level : float
+        In (0, 1).
+    m : int
+        At least 2.
+
+    Examples
+    --------
+    >>> round(range_quantile(0.05, 3), 3)
+    3.314
+    """
+    low, high = 0.0, 2.0
+    while range_sf(high, m)[0] > level:
+        low, high = high, 2.0 * high
+    # Halved until the two ends are neighbours.
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (middle, high) if range_sf(middle, m)[0] > level else (low, middle)
+    return high
 
 
 def _groups(means: Doubles, critical: float, models: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

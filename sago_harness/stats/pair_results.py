@@ -147,11 +147,13 @@ class PairBlock:
             Adjusted p-values of a wider family (:func:`adjust_family`), for the scores to be shown.
         """
         for name, p in (self.adjusted() if adjusted is None else adjusted).items():
-            columns = self.columns[name]
-            family = max(1, int(np.isfinite(columns.pvalue).sum()))
-            # Holm's first step is the hardest to pass, that of Benjamini-Hochberg may be the last.
-            needed = self.level / (family if self.correction == "holm" else 1)
-            yield from _results(self, name, columns, p, needed)
+            yield from _results(self, name, self.columns[name], p, self.needed(name))
+
+    def needed(self, name: str) -> float:
+        """Return the p-value that documents must be able to give, for a score's pairs to be told apart."""
+        family = max(1, int(np.isfinite(self.columns[name].pvalue).sum()))
+        # Holm's first step is the hardest to pass, that of Benjamini-Hochberg may be the last.
+        return self.level / (family if self.correction == "holm" else 1)
 
     def __str__(self) -> str:
         return f"{self.task}: {len(self)} pairs of {len(self.models)} models in {len(self.columns)} scores"

@@ -51,3 +51,26 @@ def test_models_and_tasks_are_chosen(runs: Path) -> None:
     study = read_study([runs], FAST, models=[model], tasks=[task])
     assert (study.found.models, study.found.tasks) == ((model,), (task,))
     assert set(study.runs) == {(task, model)}
+
+
+def test_few_texts_are_those_of_the_first_rows_of_the_table(runs: Path) -> None:
+    from sago_harness.report.compared import TABLES
+
+    every = TABLES["worst"](read_study([runs], FAST).found)
+    few = TABLES["worst"](read_study([runs], FAST, with_texts=False).told(7).found)
+    assert len(every.rows) > 7
+    assert few.rows[:7] == every.rows[:7]
+    assert {row[:6] for row in few.rows} == {row[:6] for row in every.rows}
+    prompt = [column.key for column in every.columns].index("prompt")
+    assert all(row[prompt] for row in every.rows)
+    assert not any(row[prompt] for row in few.rows[7:])
+
+
+def test_a_results_file_is_read_once_for_all_its_tasks(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sago_harness.runs import layers
+
+    read: list[Path] = []
+    plain = layers.layers_of_results
+    monkeypatch.setattr(layers, "layers_of_results", lambda path: read.append(path) or plain(path))
+    read_study([runs], FAST, with_texts=False)
+    assert len(read) == len(set(read)) == 2

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sago_harness.stats.agreement import AgreementResult, agreement, told_p
+from sago_harness.stats.agreement import AgreementResult, agreement, range_quantile, range_sf, told_p
 from sago_harness.stats.grid import Grid
 
 MODELS = ("L-3B", "L-8B", "G-2B", "G4-E4B", "G-7B", "Q-1.5B", "Q-7B", "Q3.5-9B")
@@ -259,3 +259,14 @@ def test_a_grid_must_fit_its_names() -> None:
         Grid("x", ("a", "a"), ("m",), np.zeros((2, 1)))
     with pytest.raises(ValueError, match="infinite"):
         Grid("x", ("a",), ("m",), np.array([[np.inf]]))
+
+
+@pytest.mark.parametrize("m", [2, 4, 30, 200])
+def test_the_range_of_normal_variables_is_that_of_scipy(m: int) -> None:
+    from scipy.stats import studentized_range
+
+    distances = np.array([0.1, 1.0, 2.5, 4.0, 6.0, 9.0])
+    expected = studentized_range.sf(distances, m, np.inf)
+    assert range_sf(distances, m) == pytest.approx(expected, abs=1e-9)
+    assert range_quantile(0.05, m) == pytest.approx(studentized_range.ppf(0.95, m, np.inf), rel=1e-6)
+    assert range_sf([0.0, range_quantile(0.01, m)], m) == pytest.approx([1.0, 0.01], abs=1e-12)
