@@ -6,6 +6,7 @@ order stays. Nothing here is a test: variations are not draws from anything.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.scores.composite import COMPOSITES
-from sago_harness.stats.quantities import Quantity, quantities
-from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
+from sago_harness.stats.covariates import at_equal_covariates
+from sago_harness.stats.quantities import combined_values, composite_values, measure_values
+from sago_harness.stats.reduce import MIRRORING, by_variant, reduce_task, reduce_variants
 from sago_harness.stats.resampling import TIE, generator
-from sago_harness.stats.scored import ScoredTask, score_task
+from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
 #: Times that documents, and variants, are cut into halves; both halves are looked at.
@@ -100,14 +102,21 @@ def variations(table: TaskTable, scored: ScoredTask, seed: int) -> Iterator[Vari
     seed : int
         Of the random halves.
     """
-    yield Variation("as it is", "", _values(scored.quantities))
+    reduced = scored.reduced
+    as_it_is = {name: scored.quantities[name].values for name in COMPOSITES if name in scored.quantities}
+    yield Variation("as it is", "", as_it_is)
     for place, (family, operator) in enumerate(table.operators):
-        less = {n: v.without_operator(place) for n, v in scored.reduced.items()}
-        yield Variation("without operator", f"{family}/{operator}", _values(quantities(less)))
+        less = {name: values.without_operator(place).squares() for name, values in reduced.items()}
+        yield Variation("without operator", f"{family}/{operator}", composite_values(reduced, less))
     for place, family in enumerate(table.families):
-        yield Variation("family weight", f"{family} x {HEAVIER:g}", _weighted(scored.reduced, place))
+        weights = np.ones(len(table.families))
+        weights[place] = HEAVIER
+        heavier = {
+            name: values.squares(None if name == MIRRORING else weights) for name, values in reduced.items()
+        }
+        yield Variation("family weight", f"{family} x {HEAVIER:g}", composite_values(reduced, heavier))
     yield from _halves(table, scored, seed)
-    yield from _first_tokens(table)
+    yield from _first_tokens(table, scored)
     yield from _answers(table, scored)
     yield _adjusted(table, scored)
 
@@ -133,7 +142,7 @@ def pack_variation(seed: int, table: TaskTable, models: Sequence[str]) -> Variat
         return Variation("pack seed", str(seed), {}, "no model of the ranking was run with it")
     places = [list(models).index(model) for model in own]
     found = {}
-    for name, values in _values(score_task(table.with_models(own)).quantities).items():
+    for name, values in composite_values(reduce_task(table.with_models(own))).items():
         found[name] = np.full(len(models), np.nan)
         found[name][places] = values
     return Variation("pack seed", str(seed), found)
@@ -143,17 +152,32 @@ def _halves(table: TaskTable, scored: ScoredTask, seed: int) -> Iterator[Variati
     rng = generator(seed, "halves", table.task)
     _, documents, columns = table.shape
     for split in range(SPLITS):
-        chosen = _half(np.zeros(documents, dtype=np.intp), rng)
-        for name, keep in (("a", chosen), ("b", ~chosen)):
-            yield Variation("half of the documents", f"{split + 1}{name}", _values(scored.of(keep)))
+        for name, keep in _both(np.zeros(documents, dtype=np.intp), rng):
+            found = composite_values(scored.reduced, keep=keep)
+            yield Variation("half of the documents", f"{split + 1}{name}", found)
     family = {name: i for i, name in enumerate(table.families)}
     places = np.array([family.get(v.family, -1) for v in table.variants], dtype=np.intp)
-    for split in range(SPLITS if columns else 0):
-        chosen = _half(places, rng)
-        for name, keep in (("a", chosen), ("b", ~chosen)):
-            # Half of the variants: a family of two is scored on the one that is left.
-            made = quantities(reduce_task(table.with_variants(keep)))
-            yield Variation("half of the variants", f"{split + 1}{name}", _values(made))
+    # Half of the variants: a family of two is scored on the one that is left.
+    cuts = [
+        (f"{split + 1}{name}", keep)
+        for split in range(SPLITS if columns else 0)
+        for name, keep in _both(places, rng)
+    ]
+    measured: list[dict[str, Doubles]] = [{} for _ in cuts]
+    # Measure by measure, so that one alone is held variant by variant.
+    for name, values in scored.reduced.items() if cuts else ():
+        single = by_variant(table, name)
+        for known, (_, keep) in zip(measured, cuts, strict=True):
+            squares = reduce_variants(table, values, single, keep).squares()
+            known[name] = measure_values(values, squares)
+    for known, (detail, _) in zip(measured, cuts, strict=True):
+        yield Variation("half of the variants", detail, _composites(known, table))
+
+
+def _both(strata: npt.NDArray[np.intp], rng: np.random.Generator) -> tuple[tuple[str, Flags], ...]:
+    """Cut the members of every stratum into halves a and b."""
+    chosen = _half(strata, rng)
+    return ("a", chosen), ("b", ~chosen)
 
 
 def _half(strata: npt.NDArray[np.intp], rng: np.random.Generator) -> Flags:
@@ -167,31 +191,7 @@ def _half(strata: npt.NDArray[np.intp], rng: np.random.Generator) -> Flags:
     return chosen
 
 
-def _weighted(reduced: Mapping[str, MeasureValues], place: int) -> dict[str, Doubles]:
-    changed = {}
-    for name, values in reduced.items():
-        if name == MIRRORING or place >= len(values.needed):
-            changed[name] = values
-            continue
-        weights = np.ones(len(values.needed))
-        weights[place] = HEAVIER
-        changed[name] = _fixed(values, values.squares(weights))
-    return _values(quantities(changed))
-
-
-def _fixed(values: MeasureValues, squares: Doubles) -> MeasureValues:
-    """Return values whose mean squares are given: one operator, one family."""
-    known = np.isfinite(squares)
-    return replace(
-        values,
-        sums=np.where(known, squares, 0.0)[:, :, None],
-        counts=known.astype(np.float64)[:, :, None],
-        family_of=np.zeros(1, dtype=np.intp),
-        needed=np.ones(1, dtype=np.intp),
-    )
-
-
-def _first_tokens(table: TaskTable) -> Iterator[Variation]:
+def _first_tokens(table: TaskTable, scored: ScoredTask) -> Iterator[Variation]:
     """Look at the first tokens alone, in all measures that have such values.
 
     Where some models lack a few of them (older records), once more in those that most models have.
@@ -207,13 +207,18 @@ def _first_tokens(table: TaskTable) -> Iterator[Variation]:
         yield Variation(kind, "", {}, "the records hold no distances over the first tokens")
         return
     most = max(models.sum() for models in having.values())
+    shorter = replace(
+        table,
+        measures={name: axis for name, axis in table.measures.items() if name in having},
+        distances={name: table.first[name] for name in having},
+        controls={name: table.first_controls[name] for name in having},
+        partners=None,
+    )
+    short = {name: measure_values(values, values.squares()) for name, values in reduce_task(shorter).items()}
+    whole = {name: scored.quantities[name].values for name in scored.reduced}
     for names in dict.fromkeys((tuple(having), tuple(n for n, m in having.items() if m.sum() == most))):
-        shorter = replace(
-            table,
-            distances={**table.distances, **{name: table.first[name] for name in names}},
-            controls={**table.controls, **{name: table.first_controls[name] for name in names}},
-        )
-        yield Variation(kind, ", ".join(names), _values(quantities(reduce_task(shorter))))
+        measured = whole | {name: values for name, values in short.items() if name in names}
+        yield Variation(kind, ", ".join(names), _composites(measured, table))
 
 
 def _known(values: Doubles) -> Flags:
@@ -229,7 +234,7 @@ def _answers(table: TaskTable, scored: ScoredTask) -> Iterator[Variation]:
             yield Variation(kind, "", {}, "the data set has no gold answers")
             continue
         keep = table.correct[:, :, 0] == wanted
-        found = _values(scored.of(keep))
+        found = composite_values(scored.reduced, keep=keep)
         few = keep.sum(axis=1) < LEAST_ANSWERS
         yield Variation(kind, "", {n: np.where(few, np.nan, v) for n, v in found.items()})
 
@@ -245,35 +250,20 @@ def _adjusted(table: TaskTable, scored: ScoredTask) -> Variation:
     columns = [np.log1p(table.tokens)]
     if table.correct is not None and np.isfinite(table.correct[:, :, 0]).any():
         columns.append(table.correct[:, :, 0])
-    return Variation(
-        kind, "", {name: _regressed(scored.quantities[name], columns) for name in _named(scored.quantities)}
-    )
+    found = {}
+    for name in COMPOSITES:
+        if name in scored.quantities:
+            one = scored.quantities[name]
+            pseudo = one.values[:, None] + one.influence * np.maximum(one.counts, 1)[:, None]
+            # Documents that are not part have no influence.
+            found[name] = at_equal_covariates(np.where(one.influence != 0.0, pseudo, np.nan), columns)
+    return Variation(kind, "", found)
 
 
-def _regressed(quantity: Quantity, columns: Sequence[Doubles]) -> Doubles:
-    pseudo = quantity.values[:, None] + quantity.influence * np.maximum(quantity.counts, 1)[:, None]
-    used = np.isfinite(pseudo) & (quantity.influence != 0.0)
-    for column in columns:
-        used &= np.isfinite(column)
-    models, rows = np.nonzero(used)
-    found = np.full(len(quantity.values), np.nan)
-    present = np.unique(models)
-    if len(models) <= len(present) + len(columns):
-        return found
-    x = np.stack([column[models, rows] for column in columns], axis=1)
-    dummies = (models[:, None] == present[None, :]).astype(np.float64)
-    design = np.concatenate([dummies, x - x.mean(axis=0)], axis=1)
-    solved = np.linalg.lstsq(design, pseudo[models, rows], rcond=None)[0]
-    found[present] = solved[: len(present)]
-    return found
-
-
-def _named(found: Mapping[str, Quantity]) -> list[str]:
-    return [name for name in COMPOSITES if name in found]
-
-
-def _values(found: Mapping[str, Quantity]) -> dict[str, Doubles]:
-    return {name: found[name].values for name in _named(found)}
+def _composites(measured: Mapping[str, Doubles], table: TaskTable) -> dict[str, Doubles]:
+    """Return the composites of the values of measures."""
+    formed = combined_values(measured, {**table.measures, MIRRORING: "mirroring"})
+    return {name: formed[name] for name in COMPOSITES}
 
 
 def firmness(found: Mapping[str, tuple[Sequence[str], Sequence[Variation]]]) -> list[FirmnessResult]:
@@ -290,44 +280,40 @@ def firmness(found: Mapping[str, tuple[Sequence[str], Sequence[Variation]]]) -> 
         Beside the variations of the data sets, the ranking without each data set.
     """
     base = {task: (models, given[0].values) for task, (models, given) in found.items() if given}
+    named: dict[tuple[str, str], dict[str, list[Variation]]] = {}
+    for task, (_, given) in found.items():
+        for one in given[1:]:
+            named.setdefault((one.kind, one.detail), {}).setdefault(task, []).append(one)
     results: list[FirmnessResult] = []
     for score in COMPOSITES:
-        whole = _overall([(models, values.get(score)) for models, values in base.values()])
+        as_it_is = {task: (models, values.get(score)) for task, (models, values) in base.items()}
+        whole = _overall(list(as_it_is.values()))
         for task in base if len(base) > 1 else ():
-            rest = [(m, v.get(score)) for name, (m, v) in base.items() if name != task]
+            rest = [part for name, part in as_it_is.items() if name != task]
             results.append(against("without data set", task, score, whole, rest))
-        kinds = dict.fromkeys((v.kind, v.detail) for _, given in found.values() for v in given[1:])
-        for kind, detail in kinds:
-            parts, reasons = [], []
-            for models, given in found.values():
-                for one in given[1:]:
-                    if (one.kind, one.detail) == (kind, detail):
-                        parts.append((models, one.values.get(score)))
-                        reasons.append(one.reason)
-            reason = next((r for r in reasons if r), "") if all(reasons) else ""
+        for (kind, detail), of in named.items():
+            parts = [(found[task][0], one.values.get(score)) for task, given in of.items() for one in given]
+            reasons = [one.reason for given in of.values() for one in given]
+            reason = reasons[0] if all(reasons) else ""
             # Where some data sets lack a variation, it is held against the same data sets as they are.
-            have = [
-                (models, given[0].values.get(score))
-                for models, given in found.values()
-                if any((v.kind, v.detail) == (kind, detail) and not v.reason for v in given[1:])
-            ]
+            have = [as_it_is[task] for task, given in of.items() if not all(one.reason for one in given)]
             results.append(against(kind, detail, score, _overall(have), parts, reason))
     return results
 
 
 Part = tuple[Sequence[str], Doubles | None]
+Signs = npt.NDArray[np.int8]
 
 
 def _overall(parts: Sequence[Part]) -> dict[str, float]:
     """Return the mean over data sets of the models that have a value in each."""
-    known = [(m, v) for m, v in parts if v is not None]
-    models = dict.fromkeys(model for m, _ in known for model in m)
-    found = {}
-    for model in models:
-        values = [v[list(m).index(model)] if model in m else np.nan for m, v in known]
-        if values and np.all(np.isfinite(values)):
-            found[model] = float(np.mean(values))
-    return found
+    known = [(models, values) for models, values in parts if values is not None]
+    places = {model: i for i, model in enumerate(dict.fromkeys(m for models, _ in known for m in models))}
+    values = np.full((len(places), len(known)), np.nan)
+    for column, (models, own) in enumerate(known):
+        values[[places[model] for model in models], column] = own
+    means = values.mean(axis=1) if known else np.zeros(0)
+    return {model: float(mean) for model, mean in zip(places, means, strict=True) if np.isfinite(mean)}
 
 
 def against(
@@ -346,8 +332,6 @@ def against(
     reason : str
         Why there is none.
     """
-    from scipy.stats import kendalltau, rankdata
-
     other = _overall(parts)
     models = tuple(model for model in whole if model in other)
     nan = float("nan")
@@ -358,8 +342,9 @@ def against(
     a = np.round(np.array([whole[m] for m in models]) / TIE) * TIE
     b = np.round(np.array([other[m] for m in models]) / TIE) * TIE
     tied = np.ptp(a) == 0.0 or np.ptp(b) == 0.0
-    tau = nan if tied else float(kendalltau(a, b).statistic)
-    moved = int(np.max(np.abs(rankdata(-a, "min") - rankdata(-b, "min"))))
+    first, second = _ahead(a), _ahead(b)
+    tau = nan if tied else _tau(first, second)
+    moved = int(np.max(np.abs((first < 0).sum(axis=1) - (second < 0).sum(axis=1))))
     best = bool(np.argmax(a) == np.argmax(b)) if not tied else False
     return FirmnessResult(
         kind,
@@ -373,3 +358,15 @@ def against(
         len(parts),
         "all values are equal" if tied else "",
     )
+
+
+def _ahead(values: Doubles) -> Signs:
+    """Return 1 where a model is ahead of another one, -1 where it is behind, 0 in a tie; (M, M)."""
+    return (values[:, None] > values).astype(np.int8) - (values[:, None] < values).astype(np.int8)
+
+
+def _tau(first: Signs, second: Signs) -> float:
+    """Return Kendall's tau-b of two orders: pairs in the same order less others, over untied ones."""
+    concordant = int(np.sum(first * second, dtype=np.int64))
+    untied = float(np.count_nonzero(first)) * float(np.count_nonzero(second))
+    return concordant / math.sqrt(untied)

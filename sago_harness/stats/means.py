@@ -31,3 +31,15 @@ def known_mean(values: Doubles, keep: Flags | None = None) -> Doubles:
     """
     known = np.isfinite(values) if keep is None else keep
     return divided(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))
+
+
+def root_mean(values: Doubles) -> Doubles:
+    """Return the root of the mean over the last axis of what is finite; NaN for nothing.
+
+    Examples
+    --------
+    >>> root_mean(np.array([[4.0, np.nan], [np.nan] * 2])).tolist()
+    [2.0, nan]
+    """
+    root: Doubles = np.sqrt(known_mean(values))
+    return root

@@ -6,7 +6,8 @@ the variants that every one of them was scored on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.scores.reduce import required_counts
-from sago_harness.stats.means import divided
+from sago_harness.stats.means import divided, root_mean
+from sago_harness.stats.planes import grouped, variants_first
 from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 
 MIRRORING = "x_mr"
@@ -30,9 +32,9 @@ class MeasureValues:
     sums : ndarray of shape (M, D, O)
         Sum over an operator's variants of the squared distance; for ``x_mr`` of mirroring less its floor.
     counts : ndarray of shape (M, D, O)
-        Variants in each sum.
+        Variants in each sum. Not to be written to.
     family_of : ndarray of shape (O,)
-        Place of each operator's family.
+        Place of each operator's family; -1 for an operator that is left out.
     needed : ndarray of shape (F,)
         Scored variants that a document needs in each family.
     chances, floors : ndarray of shape (M, D)
@@ -71,6 +73,11 @@ class MeasureValues:
         return self._plain if weights is None else self._squares(weights)
 
     @cached_property
+    def noise(self) -> Doubles:
+        """Root mean square of the canonical repeats of each model, of shape (M,); NaN without any."""
+        return root_mean(self.floors)
+
+    @cached_property
     def _plain(self) -> Doubles:
         # Most statistics begin with them.
         squares = self._squares(None)
@@ -79,35 +86,42 @@ class MeasureValues:
 
     def _squares(self, weights: Doubles | None) -> Doubles:
         if self.measure == MIRRORING:
-            return divided(self.sums.sum(axis=2), self.counts.sum(axis=2))
-        families = np.eye(len(self.needed))[self.family_of]
-        counts = self.counts @ families
-        means = divided(self.sums @ families, counts)
-        enough = np.all(counts >= self.needed, axis=2)
-        share = np.ones(len(self.needed)) if weights is None else weights
-        share = np.where(self.needed > 0, share, 0.0)
-        value = np.where(self.needed > 0, means, 0.0) @ (share / share.sum()) if share.sum() else means.sum(2)
-        return np.where(enough & (self.needed.sum() > 0), value, np.nan)
+            inside = self.family_of >= 0
+            return divided(_added(self.sums, inside), _added(self._fewer_counts, inside))
+        share = np.where(self.needed > 0, 1.0 if weights is None else weights, 0.0)
+        if not share.any():
+            return np.full(self.sums.shape[:2], np.nan)
+        share = share / share.sum()
+        total = np.zeros(self.sums.shape[:2])
+        enough: Flags = np.ones((1, 1), dtype=bool)
+        for family in np.flatnonzero(self.needed):
+            own = self.family_of == family
+            counts = _added(self._fewer_counts, own)
+            total += _added(self.sums, own) / np.maximum(counts, 1.0) * share[family]
+            enough = enough & (counts >= self.needed[family])
+        return total if enough.all() else np.where(enough, total, np.nan)
+
+    @property
+    def _fewer_counts(self) -> Doubles:
+        """Return the counts, of shape (1, 1, O) where those of all documents are one and the same."""
+        return self.counts[:1, :1] if self.counts.strides[:2] == (0, 0) else self.counts
 
     def without_operator(self, place: int) -> MeasureValues:
         """Return the values without one operator; families that it leaves empty are dropped."""
-        keep = np.arange(len(self.family_of)) != place
-        left = np.bincount(self.family_of[keep], minlength=len(self.needed)) > 0
+        family_of = self.family_of.copy()
+        family_of[place] = -1
+        keep: Flags = family_of >= 0
+        left = np.bincount(family_of[keep], minlength=len(self.needed)) > 0
         needed = np.where(left, np.minimum(self.needed, self.most(keep)), 0)
-        return replace(
-            self,
-            sums=self.sums[:, :, keep],
-            counts=self.counts[:, :, keep],
-            family_of=self.family_of[keep],
-            needed=needed,
-        )
+        return replace(self, family_of=family_of, needed=needed)
 
     def most(self, keep: Flags) -> npt.NDArray[np.intp]:
         """Return the largest number of variants that any document has in each family, of shape (F,)."""
-        families = np.eye(len(self.needed))[self.family_of[keep]]
-        if not keep.any() or not self.counts.size:
-            return np.zeros(len(self.needed), dtype=np.intp)
-        most: npt.NDArray[np.intp] = (self.counts[:, :, keep] @ families).max(axis=(0, 1)).astype(np.intp)
+        most = np.zeros(len(self.needed), dtype=np.intp)
+        if self.counts.size:
+            for family in range(len(most)):
+                own = keep & (self.family_of == family)
+                most[family] = _added(self._fewer_counts, own).max()
         return most
 
     def of_models(self, at: npt.NDArray[np.intp] | list[int]) -> MeasureValues:
@@ -117,6 +131,35 @@ class MeasureValues:
         if self.controls is not None and self.partners is not None:
             less |= {"controls": self.controls[at], "partners": self.partners[at]}
         return replace(self, **less)
+
+
+def _added(blocks: Doubles, chosen: Flags) -> Doubles:
+    """Return the sum over the chosen operators of blocks of shape (M, D, O)."""
+    total = np.zeros(blocks.shape[:2])
+    for place in np.flatnonzero(chosen):
+        total += blocks[:, :, place]
+    return total
+
+
+@dataclass(frozen=True)
+class VariantValues:
+    """One measure variant by variant: what it is reduced from.
+
+    Attributes
+    ----------
+    measure : str
+    values : ndarray of shape (V, M, D)
+        Squared distance, or mirroring less its floor; 0 where unscored.
+    scored : ndarray of bool of shape (V, M, D), optional
+        None where everything is.
+    columns : ndarray of shape (V,)
+        The variants' places in the table: those of families that form the score.
+    """
+
+    measure: str
+    values: Doubles
+    scored: Flags | None
+    columns: npt.NDArray[np.intp]
 
 
 def reduce_task(
@@ -135,14 +178,90 @@ def reduce_task(
     dict of str to MeasureValues
     """
     given = {**table.distances, **(distances or {})}
-    found = {}
-    for name, axis in table.measures.items():
-        if axis and name in given:
-            found[name] = _reduced(table, name, axis, np.square(given[name]))
+    axes = {name: axis for name, axis in table.measures.items() if axis and name in given}
     if MIRRORING in given:
-        net = given[MIRRORING] - given["x_mr_floor"]
-        found[MIRRORING] = _reduced(table, MIRRORING, "mirroring", net)
+        axes[MIRRORING] = "mirroring"
+    found = {}
+    for name, axis in axes.items():
+        controls = None if table.partners is None else table.controls.get(name)
+        sums, counts, needed, left_out = _reduced(table, by_variant(table, name, given))
+        found[name] = MeasureValues(
+            name,
+            axis,
+            sums,
+            counts,
+            table.family_of,
+            needed,
+            chances=_mean_square(table.controls.get(name), table),
+            floors=_mean_square(table.repeats.get(name), table),
+            left_out=left_out,
+            controls=None if controls is None else np.square(controls),
+            partners=None if controls is None else table.partners,
+        )
     return found
+
+
+def by_variant(table: TaskTable, name: str, distances: Mapping[str, Doubles] | None = None) -> VariantValues:
+    """Return the values of one measure before they are reduced.
+
+    Parameters
+    ----------
+    table : TaskTable
+    name : str
+        A measure, or ``x_mr``.
+    distances : dict of str to ndarray of shape (M, D, V), optional
+        In place of the table's own.
+    """
+    given = table.distances if distances is None else distances
+    columns = np.flatnonzero(table.operator_of >= 0)
+    chosen: slice | Places = slice(None) if len(columns) == len(table.variants) else columns
+    blocks: Iterable[Doubles]
+    if name == MIRRORING:
+        floors = given["x_mr_floor"]
+        blocks = (own[:, chosen] - floor[:, chosen] for own, floor in zip(given[name], floors, strict=True))
+    else:
+        blocks = (np.square(own[:, chosen]) for own in given[name])
+    values = variants_first(blocks, (*table.shape[:2], len(columns)))
+    scored: Flags = np.isfinite(values)
+    if scored.all():
+        return VariantValues(name, values, None, columns)
+    np.copyto(values, 0.0, where=~scored)
+    return VariantValues(name, values, scored, columns)
+
+
+def reduce_variants(
+    table: TaskTable, whole: MeasureValues, single: VariantValues, keep: Flags
+) -> MeasureValues:
+    """Reduce a measure once more over some of the variants, as if the data set had no others.
+
+    Parameters
+    ----------
+    table : TaskTable
+    whole : MeasureValues
+        Of :func:`reduce_task`.
+    single : VariantValues
+        Of :func:`by_variant`.
+    keep : ndarray of shape (V,)
+        Of all variants of the table.
+
+    Returns
+    -------
+    MeasureValues
+        That of ``table.with_variants(keep)``; operators and families that have no variant left keep
+        their places.
+
+    Examples
+    --------
+    >>> from sago_harness.stats.table import VariantKey
+    >>> keys = (VariantKey("v", "noise", "typo"), VariantKey("w", "noise", "case"))
+    >>> made = TaskTable("t", ("a",), ("d",), keys, {"x_act": "activation"}, {"noise": 2},
+    ...                  {"x_act": np.array([[[0.1, 0.3]]])}, {"x_act": np.full((1, 1, 2), 0.4)})
+    >>> whole, single = reduce_task(made)["x_act"], by_variant(made, "x_act")
+    >>> reduce_variants(made, whole, single, np.array([False, True])).squares().round(6).tolist()
+    [[0.09]]
+    """
+    sums, counts, needed, left_out = _reduced(table, single, keep)
+    return replace(whole, sums=sums, counts=counts, needed=needed, left_out=left_out)
 
 
 def common_variants(scored: Flags, enters: Flags) -> Flags:
@@ -170,40 +289,61 @@ def common_variants(scored: Flags, enters: Flags) -> Flags:
     return found
 
 
-def _reduced(table: TaskTable, name: str, axis: str, values: Doubles) -> MeasureValues:
-    place, family_of = table.operator_of, table.family_of
-    inside = place >= 0
-    onehot = np.zeros((len(place), len(family_of)))
-    onehot[np.flatnonzero(inside), place[inside]] = 1.0
-    required = required_counts(table.families)
-    needed = np.array([required.get(family, 0) for family in table.families], dtype=np.intp)
-    scored: Flags = np.isfinite(values) & inside
-    families = np.eye(len(needed))[family_of] if len(family_of) else np.zeros((0, len(needed)))
-    if name == MIRRORING:
-        enters: Flags = scored.sum(axis=2) > 0
+def _reduced(
+    table: TaskTable, single: VariantValues, keep: Flags | None = None
+) -> tuple[Doubles, Doubles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the sums and counts of operators, what families need, and the variants left out."""
+    models, documents, _ = table.shape
+    chosen = np.arange(len(single.columns)) if keep is None else np.flatnonzero(keep[single.columns])
+    operator = table.operator_of[single.columns[chosen]]
+    operators = (len(table.family_of), models, documents)
+    needed = _needed(table, keep)
+    if single.scored is None:
+        has = np.bincount(table.family_of[operator], minlength=len(needed)) >= needed
+        used = chosen if has.all() or single.measure == MIRRORING else chosen[:0]
+        operator = operator[: len(used)]
+        planes: Iterable[Doubles] = (single.values[v] for v in used)
+        # One count of each operator stands for those of all documents.
+        each = np.bincount(operator, minlength=operators[0]).astype(np.float64)
+        counts = np.broadcast_to(each, (models, documents, operators[0]))
+        left_out = np.zeros(models, dtype=np.intp)
     else:
-        enters = np.all((scored.astype(np.float64) @ onehot) @ families >= needed, axis=2)
-    controls = None if table.partners is None else table.controls.get(name)
-    common = common_variants(scored, enters)
-    used = scored & common & enters[:, :, None]
-    return MeasureValues(
-        name,
-        axis,
-        sums=np.where(used, values, 0.0) @ onehot,
-        counts=used.astype(np.float64) @ onehot,
-        family_of=family_of,
-        needed=needed,
-        chances=_mean_square(table.controls.get(name), table),
-        floors=_mean_square(table.repeats.get(name), table),
-        left_out=np.where(enters[:, :, None], scored & ~used, False).sum(axis=(1, 2)),
-        controls=None if controls is None else np.square(controls),
-        partners=None if controls is None else table.partners,
-    )
+        scored = single.scored[chosen]
+        enters = _enters(scored, table.family_of[operator], needed, single.measure)
+        common = common_variants(np.moveaxis(scored, 0, 2), enters).T
+        entering = scored & enters
+        taken = entering & common[:, None]
+        planes = (np.where(own, single.values[v], 0.0) for v, own in zip(chosen, taken, strict=True))
+        counts = np.moveaxis(grouped(taken, operator, operators), 0, 2)
+        left_out = entering.sum(axis=(0, 2)) - taken.sum(axis=(0, 2))
+    sums = np.moveaxis(grouped(planes, operator, operators), 0, 2)
+    return sums, counts, needed, left_out
+
+
+def _enters(scored: Flags, families: Places, needed: npt.NDArray[np.intp], measure: str) -> Flags:
+    """Say which documents enter for which models, of shape (M, D), of flags of shape (V, M, D)."""
+    if measure == MIRRORING:
+        some: Flags = np.any(scored, axis=0)
+        return some
+    have = grouped(scored, families, (len(needed), *scored.shape[1:]))
+    every: Flags = np.all(have >= needed[:, None, None], axis=0)
+    return every
+
+
+def _needed(table: TaskTable, keep: Flags | None) -> npt.NDArray[np.intp]:
+    """Return how many scored variants a document needs in each family, of shape (F,)."""
+    counts = dict(table.families)
+    if keep is not None:
+        kept = Counter(variant.family for variant, stays in zip(table.variants, keep, strict=True) if stays)
+        counts = {family: min(count, kept[family]) for family, count in counts.items()}
+    required = required_counts(counts)
+    return np.array([required.get(family, 0) for family in table.families], dtype=np.intp)
 
 
 def _mean_square(values: Doubles | None, table: TaskTable) -> Doubles:
-    shape = table.shape[:2]
+    models, documents = table.shape[:2]
     if values is None or values.shape[2] == 0:
-        return np.full(shape, np.nan)
-    known = np.isfinite(values)
-    return divided(np.where(known, np.square(values), 0.0).sum(axis=2), known.sum(axis=2).astype(np.float64))
+        return np.full((models, documents), np.nan)
+    squares = variants_first(map(np.square, values), (models, documents, values.shape[2]))
+    known = np.isfinite(squares)
+    return divided(np.where(known, squares, 0.0).sum(axis=0), known.sum(axis=0))

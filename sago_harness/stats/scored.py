@@ -12,6 +12,7 @@ from sago_harness.scores.composite import stock_documents
 from sago_harness.scores.document import NOT_GIVEN
 from sago_harness.stats.means import known_mean
 from sago_harness.stats.operators import variants_of_operators
+from sago_harness.stats.planes import variants_first
 from sago_harness.stats.quantities import Quantity, mean_quantity, quantities
 from sago_harness.stats.reduce import MeasureValues, reduce_task
 from sago_harness.stats.table import Doubles, Flags, TaskTable
@@ -121,10 +122,9 @@ def _never_given(table: TaskTable, measure: str, known: Flags) -> Flags:
 
 def _beside(table: TaskTable) -> dict[str, Quantity]:
     found = {}
-    inside = table.operator_of >= 0
     if table.correct is not None:
         correct = table.correct
-        variants = np.where(inside, correct[:, :, 1:], np.nan)
+        variants = _inside(table, correct[:, :, 1:])
         known = np.isfinite(variants)
         some = known.any(axis=2)
         worst = np.where(some, np.where(known, variants, np.inf).min(axis=2, initial=np.inf), np.nan)
@@ -136,7 +136,14 @@ def _beside(table: TaskTable) -> dict[str, Quantity]:
             if np.isfinite(values).any():
                 found[name] = mean_quantity(name, values, "beside", higher=True)
     if "flip" in table.distances:
-        flips = known_mean(np.where(inside, table.distances["flip"], np.nan))
+        flips = known_mean(_inside(table, table.distances["flip"]))
         if np.isfinite(flips).any():
             found["flip"] = mean_quantity("flip", flips, "beside")
     return found
+
+
+def _inside(table: TaskTable, values: Doubles) -> Doubles:
+    """Return the values of the variants that form the score, of shape (M, D, V), laid out in planes."""
+    inside = np.flatnonzero(table.operator_of >= 0)
+    blocks = (own[:, inside] for own in values)
+    return np.moveaxis(variants_first(blocks, (*table.shape[:2], len(inside))), 0, 2)

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from sago_harness.stats.firmness import Variation, firmness, variations
+from sago_harness.scores.composite import COMPOSITES, mean_estimate, relative_instability
+from sago_harness.stats.firmness import Variation, _half, firmness, variations
+from sago_harness.stats.resampling import generator
 from sago_harness.stats.scored import score_task
 from sago_harness.stats.table import TaskTable
 from tests.stats.made import table
@@ -93,3 +96,153 @@ def test_a_model_of_text_alone_is_not_in_the_row() -> None:
     (row,) = [r for r in results if r.kind == "first 16 tokens" and r.score == "sago_text"]
     assert row.models == ("a", "b")
     assert row.values == pytest.approx(found.values["sago_text"][:2], abs=1e-12)
+
+
+def models_of(squares: dict[str, np.ndarray], one: TaskTable) -> dict[str, list[float]]:
+    """The composites of each model from mean squares, model by model as a run's own table forms them."""
+    reduced = score_task(one).reduced
+    found: dict[str, list[float]] = {name: [] for name in COMPOSITES}
+    for m in range(len(one.models)):
+        held: dict[str, list[float]] = {}
+        for name, own in squares.items():
+            values = reduced[name]
+            if name == "x_mr":
+                r = mean_estimate(own[m]).value
+            else:
+                least = 0.05 if name == "x_bleu" else 0.0
+                r = relative_instability(own[m], values.chances[m], values.floors[m], least).value
+            held.setdefault(values.axis, []).append(min(max(r, 0.0), 1.0) if np.isfinite(r) else np.nan)
+        for name, axes in COMPOSITES.items():
+            found[name].append(1.0 - float(np.mean([np.mean(held[axis]) for axis in axes])))
+    return found
+
+
+def uneven(missing: float) -> TaskTable:
+    """Numbers are missing, one model answers nearly everything alike, another has noise near chance."""
+    one = made(3, missing=missing, repeats=2, mirroring=0.2, documents=60)
+    if missing:
+        one.distances["x_mr"][np.random.default_rng(4).random(one.shape) < 0.5] = np.nan
+        one.controls["x_bleu"][1] *= 0.01
+        one.repeats["x_act"][2] = 0.4
+    return one
+
+
+def found_in(one: TaskTable, kind: str) -> dict[str, Variation]:
+    return {v.detail: v for v in variations(one, score_task(one), 7) if v.kind == kind}
+
+
+def equal(found: Variation, expected: dict[str, list[float]]) -> None:
+    assert set(found.values) == set(expected)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found.values[name], values, rtol=1e-10)
+
+
+MISSING = pytest.mark.parametrize("missing", [0.0, 0.1])
+
+
+@MISSING
+def test_an_operator_less_and_a_family_twice(missing: float) -> None:
+    one = uneven(missing)
+    reduced = score_task(one).reduced
+    less = found_in(one, "without operator")
+    assert list(less) == [f"{family}/{operator}" for family, operator in one.operators]
+    for place, found in enumerate(less.values()):
+        equal(found, models_of({n: v.without_operator(place).squares() for n, v in reduced.items()}, one))
+    heavier = found_in(one, "family weight")
+    assert list(heavier) == ["register x 2", "noise x 2", "structure x 2"]
+    for place, found in enumerate(heavier.values()):
+        weights = 1.0 + (np.arange(3) == place)
+        equal(found, models_of({n: v.squares(weights) for n, v in reduced.items()}, one))
+    values = np.array([v.values["sago_core"] for v in (*less.values(), *heavier.values())])
+    assert len(np.unique(values[:, 0])) == len(values)
+
+
+@MISSING
+def test_halves_are_data_sets_of_their_own(missing: float) -> None:
+    one = uneven(missing)
+    rng = generator(7, "halves", one.task)
+    documents, variants = found_in(one, "half of the documents"), found_in(one, "half of the variants")
+    assert list(documents) == list(variants) == ["1a", "1b", "2a", "2b"]
+    family = np.array([list(one.families).index(key.family) for key in one.variants])
+    for found, strata in ((documents, np.zeros(one.shape[1], dtype=np.intp)), (variants, family)):
+        for split in "12":
+            first = _half(strata, rng)
+            for name, keep in (("a", first), ("b", ~first)):
+                half = one.with_documents(keep) if found is documents else one.with_variants(keep)
+                alone = score_task(half)
+                equal(
+                    found[split + name],
+                    models_of({n: values.squares() for n, values in alone.reduced.items()}, half),
+                )
+                for score, values in found[split + name].values.items():
+                    np.testing.assert_allclose(values, alone.quantities[score].values, rtol=1e-12)
+
+
+@MISSING
+def test_right_and_wrong_answers_apart(missing: float) -> None:
+    one = uneven(missing)
+    assert one.correct is not None
+    one.correct[0, :, 0] = np.arange(one.shape[1]) < 5
+    for kind, wanted in (("right canonical answers", 1.0), ("wrong canonical answers", 0.0)):
+        keep = one.correct[:, :, 0] == wanted
+        squares = {n: np.where(keep, v.squares(), np.nan) for n, v in score_task(one).reduced.items()}
+        expected = models_of(squares, one)
+        if wanted == 1.0:
+            # Too few answers of the first model.
+            expected = {name: [np.nan, *values[1:]] for name, values in expected.items()}
+        equal(found_in(one, kind)[""], expected)
+
+
+def test_equal_length_is_a_regression_over_documents() -> None:
+    one = uneven(0.1)
+    assert one.correct is not None
+    assert one.tokens is not None
+    found = found_in(one, "equal length and accuracy")[""]
+    for name, quantity in score_task(one).quantities.items():
+        if quantity.kind != "composite":
+            continue
+        rows, y, used = [], [], [m for m in range(3) if np.isfinite(quantity.values[m])]
+        for m in used:
+            for d in np.flatnonzero(quantity.influence[m]):
+                dummies = [float(m == other) for other in used]
+                rows.append([*dummies, np.log1p(one.tokens[m, d]), one.correct[m, d, 0]])
+                y.append(quantity.values[m] + quantity.influence[m, d] * quantity.counts[m])
+        design = np.array(rows)
+        design[:, -2:] -= design[:, -2:].mean(axis=0)
+        slopes = np.linalg.lstsq(design, np.array(y), rcond=None)[0]
+        np.testing.assert_allclose(found.values[name][used], slopes[: len(used)], rtol=1e-10)
+        assert np.isnan(np.delete(found.values[name], used)).all()
+
+
+def test_orders_over_data_sets_against_scipy() -> None:
+    """Means over the data sets that have a variation, against the same ones as they are."""
+    rng = np.random.default_rng(5)
+    given = {}
+    for task, names in (("p", ("a", "b", "c", "d")), ("q", ("d", "c", "b", "a")), ("r", ("a", "b", "c"))):
+        of = [Variation("as it is", "", {"sago": rng.random(len(names))})]
+        of.append(Variation("pack seed", "1", {"sago": rng.random(len(names))}))
+        if task == "q":
+            of.append(Variation("first 16 tokens", "", {}, "the records hold none"))
+        else:
+            of.append(Variation("first 16 tokens", "", {"sago": rng.random(len(names))}))
+        given[task] = (names, of)
+
+    def mean(place: int, tasks: str) -> dict[str, float]:
+        held = [dict(zip(given[t][0], given[t][1][place].values["sago"], strict=True)) for t in tasks]
+        models = [m for m in "abcd" if all(m in own for own in held)]
+        return {m: float(np.mean([own[m] for own in held])) for m in models}
+
+    rows = {(r.kind, r.detail): r for r in firmness(given) if r.score == "sago"}
+    for key, place, tasks, against in (
+        (("pack seed", "1"), 1, "pqr", "pqr"),
+        (("first 16 tokens", ""), 2, "pr", "pr"),
+        (("without data set", "r"), 0, "pq", "pqr"),
+    ):
+        row, other, whole = rows[key], mean(place, tasks), mean(0, against)
+        assert row.models == tuple(m for m in whole if m in other)
+        assert row.values == pytest.approx([other[m] for m in row.models], abs=1e-15)
+        a, b = [whole[m] for m in row.models], [other[m] for m in row.models]
+        assert row.tau == pytest.approx(stats.kendalltau(a, b).statistic)
+        moved = np.abs(stats.rankdata(a) - stats.rankdata(b)).max()
+        assert (row.moved, row.best_kept) == (moved, np.argmax(a) == np.argmax(b))
+    assert rows["first 16 tokens", ""].tasks == 3
