@@ -181,8 +181,29 @@ def write_parquet(rows: Sequence[Row], path: Path) -> None:
         if isinstance(column, list):
             table[name] = pa.array(column, pa.string())
     partial = path.with_name(path.name + ".part")
-    pq.write_table(pa.table(table), partial, compression="zstd")
+    made = pa.table(table)
+    pq.write_table(made, partial, compression="zstd", **encodings(made.schema))
     partial.replace(path)
+
+
+def encodings(schema: Any) -> dict[str, list[str]]:
+    """Return how Parquet holds columns of a schema: numbers byte by byte, texts each one once.
+
+    Read in half of the time of the default, and smaller: hardly two distances are equal, so that a
+    dictionary of them is a detour.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> encodings(pa.schema([("x_bleu", pa.float64()), ("document", pa.string())]))
+    {'use_dictionary': ['document'], 'use_byte_stream_split': ['x_bleu']}
+    """
+    import pyarrow.types as kinds
+
+    return {
+        "use_dictionary": [one.name for one in schema if kinds.is_string(one.type)],
+        "use_byte_stream_split": [one.name for one in schema if kinds.is_floating(one.type)],
+    }
 
 
 def read_parquet(path: Path) -> list[Row]:

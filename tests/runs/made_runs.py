@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sago_harness.scores.table import _NESTED, _PLAIN, _SPREAD
+from sago_harness.scores.table import _NESTED, _PLAIN, _SPREAD, encodings
 
 TIME = "2026-01-02T03-04-05.000006"
 MEASURES = ("x_bleu", "x_bert", "x_act", "x_prob", "x_ent", "x_jsd")
@@ -165,7 +165,7 @@ def write_runs(
             rng = np.random.default_rng([seed, m, t])
             path = place / f"records_{task}_{time}.parquet"
             table = _table(plain[task], rng, level[m], missing)
-            pq.write_table(table, path, compression=compression)
+            pq.write_table(table, path, compression=compression, **encodings(table.schema))
             written.append(path)
     return written
 
