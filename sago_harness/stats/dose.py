@@ -6,16 +6,16 @@ moves the model beyond its own noise, and whether the distance grows with the st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from sago_harness.stats.halves import mean_ranks
-from sago_harness.stats.means import divided
-from sago_harness.stats.resampling import TIE, Settings
-from sago_harness.stats.table import Doubles, Flags, TaskTable
+from sago_harness.stats.means import divided, known_mean
+from sago_harness.stats.resampling import NEAR, TIE, Settings
+from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 
 
 @dataclass(frozen=True)
@@ -120,15 +120,9 @@ def dose_response(
     settings = settings or Settings()
     if measures is None:
         measures = [name for name in table.measures if name in table.distances]
-    found = []
-    for family, operator in table.operators:
-        columns = [
-            v for v, key in enumerate(table.variants) if (key.family, key.operator) == (family, operator)
-        ]
-        for arm, at in arms([table.variants[v].strength for v in columns]):
-            doses = [columns[i] for i in at]
-            found += [_dose(table, name, family, operator, arm, doses, settings.level) for name in measures]
-    return tuple(found)
+    ladders = list(_ladders(table))
+    found = {name: _measured(table, name, ladders, settings.level) for name in measures}
+    return tuple(found[name][place] for place in range(len(ladders)) for name in measures)
 
 
 def arms(strengths: Sequence[float | None]) -> list[tuple[str, list[int]]]:
@@ -152,72 +146,35 @@ def arms(strengths: Sequence[float | None]) -> list[tuple[str, list[int]]]:
     return [("-", weaker), ("+", [i for i in range(len(strengths)) if i not in weaker])]
 
 
-def _dose(
-    table: TaskTable, measure: str, family: str, operator: str, arm: str, columns: list[int], level: float
-) -> DoseResult:
-    block = table.distances[measure]
-    models = len(table.models)
-    of_column = [table.variants[v].strength for v in columns]
-    # The weakest dose is the nearest to no change: -2 before -10, a half before a quarter.
-    known = {s for s in of_column if s is not None}
-    strengths = sorted(known, reverse=_downwards(known))
-    per = [
-        _means(block[:, :, [v for v, s in zip(columns, of_column, strict=True) if s == strength]], axis=2)[0]
-        for strength in strengths
-    ]
-    at = np.stack(per, axis=2) if per else np.zeros((*block.shape[:2], 0))
-    repeats = table.repeats.get(measure)
-    has_repeats = repeats is not None and repeats.shape[2] > 0
-    floor_of = np.zeros(block.shape[:2])
-    floors, floor_reasons = np.zeros(models), ["no_repeats"] * models
-    if has_repeats and repeats is not None:
-        own, _ = _means(repeats, axis=2)
-        mean, count = _means(own, axis=1)
-        for m in range(models):
-            if count[m]:
-                floors[m] = mean[m]
-                floor_reasons[m] = "deterministic" if mean[m] == 0.0 else ""
-                floor_of[m] = own[m]
-    means, low, high, counts = _interval(at, level)
-    above = _interval(at - floor_of[:, :, None], level)[1]
-    threshold, threshold_reasons = np.full(models, np.nan), []
-    measured: Flags = np.any(np.isfinite(block[:, :, columns]), axis=(1, 2))
-    steps = len(strengths)
-    reasons = []
-    for m in range(models):
-        over = np.flatnonzero(above[m] > 0.0)
-        if over.size:
-            threshold[m] = strengths[over[0]]
-            threshold_reasons.append("")
-        elif not measured[m]:
-            threshold_reasons.append("not_measured")
-        elif not steps:
-            threshold_reasons.append("no_strength")
-        else:
-            few = not np.isfinite(above[m]).any()
-            threshold_reasons.append("too_few_documents" if few else "not_reached")
-        reasons.append("no_strength" if not steps else "one_strength" if steps == 1 else "")
-    within, documents = _spearman_within(at)
-    statistic, s_low, s_high, s_count = (a[:, 0] for a in _interval(within[:, :, None], level))
-    for m in range(models):
-        if not reasons[m] and not measured[m]:
-            reasons[m] = "not_measured"
-        elif not reasons[m] and s_count[m] < 2:
-            reasons[m] = "too_few_documents"
-    fine: Flags = np.array([not reason for reason in reasons], dtype=bool)
-    falls = np.diff(means, axis=1) < -TIE
-    complete = np.isfinite(means).all(axis=1)
-    keys = [table.variants[v] for v in columns]
-    spread = {s: {key.position for key in keys if key.strength == s} for s in strengths}
-    differ = any(places != spread[strengths[0]] for places in spread.values())
-    return DoseResult(
-        table.task, measure, family, operator, arm, table.models, tuple(strengths),
-        means, low, high, counts, floors, tuple(floor_reasons), threshold, tuple(threshold_reasons),
-        np.where(fine, statistic, np.nan),
-        np.where(fine[:, None], np.stack([s_low, s_high], axis=1), np.nan),
-        documents, fine & complete & ~falls.any(axis=1), tuple(reasons),
-        "positions_differ" if differ else "",
-    )  # fmt: skip
+@dataclass(frozen=True)
+class _Ladder:
+    """The strengths of one operator, one way from no change, weakest first.
+
+    ``columns`` are the places of all its variants, ``steps`` those of each strength.
+    """
+
+    family: str
+    operator: str
+    arm: str
+    strengths: tuple[float, ...]
+    columns: tuple[int, ...]
+    steps: tuple[tuple[int, ...], ...]
+    note: str
+
+
+def _ladders(table: TaskTable) -> Iterator[_Ladder]:
+    for family, operator in table.operators:
+        own = [v for v, key in enumerate(table.variants) if (key.family, key.operator) == (family, operator)]
+        for arm, at in arms([table.variants[v].strength for v in own]):
+            columns = tuple(own[i] for i in at)
+            keys = [table.variants[v] for v in columns]
+            # The weakest dose is the nearest to no change: -2 before -10, a half before a quarter.
+            known = {key.strength for key in keys if key.strength is not None}
+            strengths = tuple(sorted(known, reverse=_downwards(known)))
+            steps = tuple(tuple(v for v in columns if table.variants[v].strength == s) for s in strengths)
+            places = [{table.variants[v].position for v in step} for step in steps]
+            note = "positions_differ" if any(one != places[0] for one in places) else ""
+            yield _Ladder(family, operator, arm, strengths, columns, steps, note)
 
 
 def _downwards(strengths: set[float]) -> bool:
@@ -225,47 +182,158 @@ def _downwards(strengths: set[float]) -> bool:
     return all(s < 0.0 for s in strengths) or all(0.0 < s < 1.0 for s in strengths)
 
 
-def _means(values: Doubles, axis: int) -> tuple[Doubles, npt.NDArray[np.intp]]:
-    known = np.isfinite(values)
-    count = known.sum(axis=axis)
-    total = np.where(known, values, 0.0).sum(axis=axis)
-    return divided(total, count), count
+@dataclass(frozen=True)
+class _Interval:
+    """Means over documents, their t intervals and the documents of each; all of one shape."""
+
+    mean: Doubles
+    low: Doubles
+    high: Doubles
+    count: Places
+
+    @classmethod
+    def of(cls, values: Doubles, level: float) -> _Interval:
+        """Take the mean of what is known over the last axis."""
+        from scipy import special
+
+        known = np.isfinite(values)
+        complete = bool(known.all())
+        count = np.full(values.shape[:-1], values.shape[-1]) if complete else known.sum(axis=-1)
+        filled = values if complete else np.where(known, values, 0.0)
+        mean = divided(filled.sum(axis=-1), count)
+        centred = filled - mean[..., None]
+        centred = centred if complete else np.where(known, centred, 0.0)
+        enough = count >= 2
+        freedom = np.where(enough, count - 1.0, 1.0)
+        error = np.sqrt(np.square(centred).sum(axis=-1) / (freedom * np.maximum(count, 1)))
+        # One quantile takes as long as a thousand sums, and few numbers of documents differ.
+        sizes, place = np.unique(freedom, return_inverse=True)
+        factor = special.stdtrit(sizes, 1.0 - level / 2.0)[place.reshape(count.shape)]
+        reach = np.where(enough, factor * error, np.nan)
+        return cls(mean, mean - reach, mean + reach, count)
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Interval]) -> _Interval:
+        """Put models side by side, the last axis."""
+        names = [one.name for one in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names))
+
+    def __getitem__(self, place: int | slice) -> _Interval:
+        return _Interval(self.mean[place], self.low[place], self.high[place], self.count[place])
 
 
-def _interval(values: Doubles, level: float) -> tuple[Doubles, Doubles, Doubles, npt.NDArray[np.intp]]:
-    """Return mean, t interval and number of documents; ``values`` of shape (M, D, S)."""
-    from scipy import special
+@dataclass(frozen=True)
+class _Floors:
+    """Mean distance of the canonical prompt sent again: per document (M, D), per model, and why it is 0.
 
-    by_document = values.transpose(1, 0, 2)
-    # Whole rows are added up, not a few numbers at a time.
-    values = np.ascontiguousarray(by_document) if values.shape[2] > 1 else by_document
-    mean, count = _means(values, axis=0)
-    known = np.isfinite(values)
-    centred = np.where(known, values - mean, 0.0)
-    enough = count >= 2
-    freedom = np.where(enough, count - 1.0, 1.0)
-    error = np.sqrt(np.square(centred).sum(axis=0) / (freedom * np.maximum(count, 1)))
-    reach = np.where(enough, special.stdtrit(freedom, 1.0 - level / 2.0) * error, np.nan)
-    return mean, mean - reach, mean + reach, count
+    ``documents`` is None where nothing was sent again.
+    """
+
+    documents: Doubles | None
+    means: Doubles
+    reasons: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: TaskTable, measure: str) -> _Floors:
+        models, repeats = len(table.models), table.repeats.get(measure)
+        if repeats is None or not repeats.shape[2]:
+            return cls(None, np.zeros(models), ("no_repeats",) * models)
+        documents = known_mean(repeats)
+        means = known_mean(documents)
+        given = np.isfinite(means)
+        reasons = np.where(given, np.where(means == 0.0, "deterministic", ""), "no_repeats").tolist()
+        return cls(np.where(given[:, None], documents, 0.0), np.where(given, means, 0.0), tuple(reasons))
 
 
-def _spearman_within(at: Doubles) -> tuple[Doubles, npt.NDArray[np.intp]]:
-    """Return each document's Spearman of strength (its place) and distance, of shape (M, D).
+def _measured(table: TaskTable, measure: str, ladders: Sequence[_Ladder], level: float) -> list[DoseResult]:
+    """Return dose and response of every operator on one measure."""
+    if not ladders:
+        return []
+    block, floors = table.distances[measure], _Floors.of(table, measure)
+    steps = [step for ladder in ladders for step in ladder.steps]
+    ends = np.cumsum([len(ladder.steps) for ladder in ladders])
+    scored, plain, net, rises = [], [], [], []
+    # A few models at once, documents last: what is worked on stays in the processor's cache.
+    many = max(1, 2 * NEAR // max(1, block.shape[1] * block.shape[2]))
+    for start in range(0, max(1, len(block)), many):
+        columns = np.ascontiguousarray(block[start : start + many].transpose(2, 0, 1))
+        scored.append(np.isfinite(columns).any(axis=2))
+        at = _at_steps(columns, steps)
+        plain.append(_Interval.of(at, level))
+        if floors.documents is not None:
+            net.append(_Interval.of(at - floors.documents[start : start + many], level))
+        within = [_spearman_within(part) for part in np.split(at, ends[:-1])]
+        rises.append(_Interval.of(np.stack(within), level))
+    means, rise, known = _Interval.joined(plain), _Interval.joined(rises), np.concatenate(scored, axis=1)
+    # Less a floor of 0 it is the distance itself.
+    above = _Interval.joined(net) if net else means
+    found = []
+    for place, (ladder, end) in enumerate(zip(ladders, ends.tolist(), strict=True)):
+        own = slice(end - len(ladder.steps), end)
+        measured: Flags = np.any(known[list(ladder.columns)], axis=0)
+        found.append(_result(table, measure, ladder, floors, measured, means[own], above[own], rise[place]))
+    return found
+
+
+def _at_steps(columns: Doubles, steps: Sequence[tuple[int, ...]]) -> Doubles:
+    """Return each document's mean distance over the variants of each strength, (S, M, D) of (V, M, D)."""
+    at = np.empty((len(steps), *columns.shape[1:]))
+    for place, step in enumerate(steps):
+        at[place] = columns[step[0]] if len(step) == 1 else known_mean(columns[list(step)].transpose(1, 2, 0))
+    return at
+
+
+def _spearman_within(at: Doubles) -> Doubles:
+    """Return each document's Spearman of strength (its place) and distance, (M, D) of (S, M, D).
 
     Documents with fewer than two strengths scored are NaN; those that do not vary are 0.
     """
-    models, documents, steps = at.shape
-    found = np.full((models, documents), np.nan)
-    known = np.isfinite(at)
-    count = known.sum(axis=2)
+    steps = len(at)
     if steps < 2:
-        return found, np.zeros(models, dtype=np.intp)
-    ranks = mean_ranks(np.where(known, at, np.inf))
-    doses = np.cumsum(known, axis=2).astype(np.float64)
-    centre = (count + 1.0)[:, :, None] / 2.0
-    x = np.where(known, doses - centre, 0.0)
-    y = np.where(known, ranks - centre, 0.0)
-    scale = np.sqrt(np.square(x).sum(axis=2) * np.square(y).sum(axis=2))
-    values = np.divide((x * y).sum(axis=2), scale, out=np.zeros(scale.shape), where=scale > 0.0)
-    enough = count >= 2
-    return np.where(enough, values, np.nan), enough.sum(axis=1)
+        return np.full(at.shape[1:], np.nan)
+    known = np.isfinite(at)
+    # Twice a rank's distance from the mean rank: how many lie below, less how many above. Ties share theirs.
+    x, y = np.zeros((2, *at.shape), dtype=np.int8 if steps < 128 else np.int32)
+    for i, j in combinations(range(steps), 2):
+        both = (known[i] & known[j]).view(np.int8)
+        rise = (at[j] > at[i]).view(np.int8) - (at[j] < at[i]).view(np.int8)
+        for ranks, up in ((x, both), (y, rise)):
+            ranks[j] += up
+            ranks[i] -= up
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    scale = np.sqrt(np.square(x).sum(axis=0) * np.square(y).sum(axis=0))
+    values = np.divide((x * y).sum(axis=0), scale, out=np.zeros(scale.shape), where=scale > 0.0)
+    return np.where(known.sum(axis=0) >= 2, values, np.nan)
+
+
+def _result(
+    table: TaskTable, measure: str, ladder: _Ladder, floors: _Floors, measured: Flags,
+    means: _Interval, above: _Interval, rise: _Interval,
+) -> DoseResult:  # fmt: skip
+    """Form one result; ``measured`` and ``rise`` of shape (M,), ``means`` and ``above`` (S, M)."""
+    steps, models = len(ladder.strengths), len(measured)
+    over = above.low > 0.0
+    reached = over.any(axis=0)
+    first = over.argmax(axis=0) if steps else np.zeros(models, dtype=np.intp)
+    threshold = np.where(reached, np.array([*ladder.strengths, np.nan])[first], np.nan)
+    none, few = np.full(models, steps == 0), ~np.isfinite(above.low).any(axis=0)
+    why = np.select(
+        [reached, ~measured, none, few],
+        ["", "not_measured", "no_strength", "too_few_documents"],
+        default="not_reached",
+    )
+    reasons = np.select([~measured, rise.count < 2], ["not_measured", "too_few_documents"], default="")
+    if steps < 2:
+        reasons = np.full(models, "one_strength" if steps else "no_strength")
+    fine: Flags = reasons == ""
+    falls = (np.diff(means.mean, axis=0) < -TIE).any(axis=0)
+    monotone = fine & np.isfinite(means.mean).all(axis=0) & ~falls
+    return DoseResult(
+        table.task, measure, ladder.family, ladder.operator, ladder.arm, table.models, ladder.strengths,
+        np.ascontiguousarray(means.mean.T), np.ascontiguousarray(means.low.T),
+        np.ascontiguousarray(means.high.T), np.ascontiguousarray(means.count.T),
+        floors.means, floors.reasons, threshold, tuple(why.tolist()),
+        np.where(fine, rise.mean, np.nan),
+        np.where(fine[:, None], np.stack([rise.low, rise.high], axis=1), np.nan),
+        rise.count, monotone, tuple(reasons.tolist()), ladder.note,
+    )  # fmt: skip

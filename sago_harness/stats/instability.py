@@ -18,15 +18,13 @@ from sago_harness.stats.adjust import adjust
 from sago_harness.stats.intervals import studentised
 from sago_harness.stats.means import known_mean
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
-from sago_harness.stats.resampling import HELD, Purpose, Settings, Source, exceedance, generator
+from sago_harness.stats.relabelling import relabelled
+from sago_harness.stats.resampling import HELD, SLACK, Purpose, Settings, Source, exceedance, generator
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
 #: A test needs so many documents that moved at all.
 EVENTS = 5
-
-#: Single precision takes equal draws for different ones below this.
-SLACK = 1e-5
 
 #: The least that a document's mirroring less its floor can be.
 LEAST_MIRRORING = -2.0
@@ -123,7 +121,19 @@ def instability(
     names = (scored.task, scored.models, scored.documents)
     if table is not None and (table.task, table.models, table.documents) != names:
         raise ValueError(f"the table is not the one that {scored.task} was scored from")
-    return [r for name, v in scored.reduced.items() for r in _of_measure(scored, settings, table, name, v)]
+    moved = [_Moved.of(scored, name, settings.epsilon) for name in scored.reduced]
+    # Measures share the draws, as far as they fit into memory side by side.
+    many = max(1, HELD // max(1, settings.resamples * len(scored.models)))
+    found = []
+    for start in range(0, len(moved), many):
+        some = moved[start : start + many]
+        x, test = np.concatenate([one.x for one in some]), np.concatenate([one.reasons == "" for one in some])
+        least = np.repeat([one.least for one in some], len(scored.models))
+        source = Purpose(settings.seed, "instability", scored.task)
+        tested = above_zero(x, test, least, settings.resamples, source)
+        for one, *parts in zip(some, *(np.split(part, len(some)) for part in tested), strict=True):
+            found += _results(scored, settings, table, one, *parts)
+    return found
 
 
 def adjusted(results: Sequence[InstabilityResult], correction: str) -> list[InstabilityResult]:
@@ -144,45 +154,73 @@ def adjusted(results: Sequence[InstabilityResult], correction: str) -> list[Inst
     return [replace(result, adjusted=float(p)) for result, p in zip(results, values, strict=True)]
 
 
-def _of_measure(
-    scored: ScoredTask, settings: Settings, table: TaskTable | None, measure: str, values: MeasureValues
+@dataclass(frozen=True)
+class _Moved:
+    """How far one measure moved each model on each document, (M, D), and what the test is made of.
+
+    ``x`` is the distance less epsilon times that of another question, NaN where one of both is missing;
+    ``least`` the least it can be; ``reasons`` (M,) say why a model is not tested.
+    """
+
+    measure: str
+    values: MeasureValues
+    s: Doubles
+    c: Doubles
+    x: Doubles
+    least: float
+    n: npt.NDArray[np.intp]
+    events: npt.NDArray[np.intp]
+    reasons: npt.NDArray[np.object_]
+
+    @classmethod
+    def of(cls, scored: ScoredTask, measure: str, epsilon: float) -> _Moved:
+        values = scored.reduced[measure]
+        squares = values.squares()
+        if measure == MIRRORING:
+            s, c, least = squares, np.ones(squares.shape), LEAST_MIRRORING - epsilon
+        else:
+            s, c, least = np.sqrt(squares), np.sqrt(values.chances), -epsilon
+        x = s - epsilon * c
+        member = np.isfinite(x)
+        n, events = member.sum(axis=1), (member & (s > 0.0)).sum(axis=1)
+        quantity = scored.quantities[measure]
+        reasons = np.select(
+            [~np.isfinite(quantity.values), n == 1, events < EVENTS],
+            [np.array(quantity.reasons, dtype=object), "one_document", "too_few_events"],
+            default="",
+        ).astype(object)
+        return cls(measure, values, s, c, x, least, n, events, reasons)
+
+
+def _results(
+    scored: ScoredTask,
+    settings: Settings,
+    table: TaskTable | None,
+    one: _Moved,
+    statistic: Doubles,
+    p_chance: Doubles,
+    flat: Flags,
 ) -> list[InstabilityResult]:
-    squares = values.squares()
-    if measure == MIRRORING:
-        s, c = squares, np.ones(squares.shape)
-        least = LEAST_MIRRORING - settings.epsilon
-    else:
-        s, c = np.sqrt(squares), np.sqrt(values.chances)
-        least = -settings.epsilon
-    member = np.isfinite(s) & np.isfinite(c)
-    n = member.sum(axis=1)
-    events = (member & (np.where(member, s, 0.0) > 0.0)).sum(axis=1)
-    quantity = scored.quantities[measure]
-    reasons = np.select(
-        [~np.isfinite(quantity.values), n == 1, events < EVENTS],
-        [np.array(quantity.reasons, dtype=object), "one_document", "too_few_events"],
-        default="",
-    ).astype(object)
-    source = Purpose(settings.seed, "instability", scored.task)
-    x = np.where(member, s - settings.epsilon * c, np.nan)
-    statistic, p_chance, flat = above_zero(x, reasons == "", least, settings.resamples, source)
+    measure, reasons, floors = one.measure, one.reasons, one.values.floors
+    quantity, squares = scored.quantities[measure], one.values.squares()
     reasons[flat] = "no_spread"
     noise, noise_reasons = _against_repeats(scored, settings, table, measure, reasons)
     p = np.where(np.isfinite(noise), np.fmax(p_chance, noise), p_chance)
     p = np.where(np.isfinite(p_chance), p, np.nan)
-    mean_s, mean_c, floor = known_mean(s, member), known_mean(c, member), known_mean(values.floors)
+    member = np.isfinite(one.x)
+    mean_s, mean_c, floor = known_mean(one.s, member), known_mean(one.c, member), known_mean(floors)
     return [
         InstabilityResult(
             model,
             scored.task,
             measure,
-            int(n[i]),
-            int(events[i]),
+            int(one.n[i]),
+            int(one.events[i]),
             float(mean_s[i]),
             float(mean_c[i]),
             float(quantity.values[i]),
             float(np.sqrt(floor[i])),
-            float("nan") if measure == MIRRORING else excess(squares[i], values.floors[i]),
+            float("nan") if measure == MIRRORING else excess(squares[i], floors[i]),
             float(statistic[i]),
             float(p_chance[i]),
             float(noise[i]),
@@ -195,7 +233,7 @@ def _of_measure(
 
 
 def above_zero(
-    x: Doubles, test: Flags, least: float, resamples: int, source: Source
+    x: Doubles, test: Flags, least: float | Doubles, resamples: int, source: Source
 ) -> tuple[Doubles, Doubles, Flags]:
     """Test whether the mean over documents is above 0, one-sided, by a bootstrap-t.
 
@@ -209,7 +247,7 @@ def above_zero(
         NaN for documents that are not part.
     test : ndarray of shape (M,)
         Rows to be tested, of at least 2 documents.
-    least : float
+    least : float, or ndarray of shape (M,)
         The least value that x can have, for rows without spread.
     resamples : int
     source : Source
@@ -235,8 +273,9 @@ def above_zero(
     sd = np.sqrt(np.square(centred).sum(axis=1) / np.maximum(n - 1, 1))
     # Rounding leaves a spread of about 1e-17 where all documents agree.
     flat = test & (sd <= 1e-12)
+    lowest = np.broadcast_to(least, n.shape)
     for i in np.flatnonzero(flat):
-        share = -least / (mean[i] - least) if mean[i] > least else 1.0
+        share = -lowest[i] / (mean[i] - lowest[i]) if mean[i] > lowest[i] else 1.0
         pvalue[i] = min(1.0, share ** int(n[i])) if mean[i] > 0.0 else 1.0
     go = np.flatnonzero(test & ~flat)
     if go.size:
@@ -260,133 +299,14 @@ def _against_repeats(
     why = ["not_for_mirroring" if measure == MIRRORING else "no_repeats"] * len(pvalue)
     if measure == MIRRORING or table is None or measure not in table.repeats:
         return pvalue, why
-    variants = np.square(table.distances[measure][:, :, table.operator_of >= 0])
     repeats = np.square(table.repeats[measure])
-    rng = generator(settings.seed, "repeats", scored.task, measure)
-    pvalue = relabelled(variants, repeats, settings.resamples, rng)
+    if repeats.size:
+        variants = np.square(table.distances[measure][:, :, table.operator_of >= 0])
+        rng = generator(settings.seed, "repeats", scored.task, measure)
+        pvalue = relabelled(variants, repeats, settings.resamples, rng)
     for i, reason in enumerate(reasons):
         if reason and reason != "no_spread":
             why[i], pvalue[i] = str(reason), np.nan
         else:
             why[i] = "" if np.isfinite(pvalue[i]) else "no_repeats"
     return pvalue, why
-
-
-def relabelled(variants: Doubles, repeats: Doubles, resamples: int, rng: np.random.Generator) -> Doubles:
-    """Test whether variants lie farther off than repeats, by exchanging their labels within documents.
-
-    The statistic is the mean over documents of (mean of the variants - mean of the repeats). Its
-    law under the null hypothesis, that both are exchangeable within a document, is drawn by
-    giving the label "repeat" to any of the document's cells, all documents at once.
-
-    Parameters
-    ----------
-    variants : ndarray of shape (M, D, V)
-        Squared distances; NaN where unscored.
-    repeats : ndarray of shape (M, D, R)
-    resamples : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (M,)
-        One-sided p-values; 1 where all cells of each document agree, NaN for a model none of whose
-        documents has both.
-
-    Examples
-    --------
-    >>> moved = np.random.default_rng(0).random((1, 20, 4))
-    >>> p = relabelled(moved, np.zeros((1, 20, 2)), 999, np.random.default_rng(0))
-    >>> bool(p[0] < 0.001), relabelled(moved * 0, np.zeros((1, 20, 2)), 999, np.random.default_rng(0))
-    (True, array([1.]))
-    """
-    from scipy import special
-
-    cells = np.concatenate([variants, repeats], axis=2)
-    known = np.isfinite(cells)
-    v = known[:, :, : variants.shape[2]].sum(axis=2)
-    r = known[:, :, variants.shape[2] :].sum(axis=2)
-    both = (v > 0) & (r > 0)
-    known &= both[:, :, None]
-    n = np.where(both, v + r, 2)
-    centred = np.where(known, cells, 0.0)
-    centred = np.where(known, centred - (centred.sum(axis=2) / n)[:, :, None], 0.0)
-    # Rounding leaves about 1e-17 where all cells of a document agree.
-    centred[np.abs(centred) < 1e-14] = 0.0
-    # A sum over the cells called repeats is all that a relabelling changes.
-    share = np.where(both, 1.0 / np.maximum(v, 1) + 1.0 / np.maximum(r, 1), 0.0)
-    spread = np.square(centred).sum(axis=2) * r * v / (n * (n - 1.0))
-    sd = np.sqrt((np.square(share) * spread).sum(axis=1))
-    go = np.flatnonzero(sd > 0.0)
-    pvalue = np.where(both.any(axis=1), 1.0, np.nan)
-    if not go.size:
-        return pvalue
-    x = centred[go] * (share[go] / sd[go][:, None])[:, :, None]
-    observed = -x[:, :, variants.shape[2] :].sum(axis=(1, 2))
-    drawn = -_sums_of_picks(x, known[go], r[go], resamples, rng)
-    df = np.maximum(both[go].sum(axis=1) - 1.0, 1.0)
-    p = exceedance(observed - SLACK * np.maximum(1.0, np.abs(observed)), drawn, exact=False, df=df)
-    # No relabelling is rarer than one among all of them.
-    ways = [special.gammaln(np.where(both, count, 0) + 1.0).sum(axis=1)[go] for count in (v + r, v, r)]
-    pvalue[go] = np.maximum(p, np.exp(ways[1] + ways[2] - ways[0]))
-    return pvalue
-
-
-def _sums_of_picks(
-    x: Doubles, known: Flags, sizes: npt.NDArray[np.intp], resamples: int, rng: np.random.Generator
-) -> Doubles:
-    """Return the sums of x over cells drawn without replacement, ``sizes`` from each document: (B, M)."""
-    models, documents, columns = x.shape
-    # Models that lack the same cells of a document share its draws: one matrix product for all.
-    pattern = known.any(axis=0)
-    like = np.all(known == pattern, axis=2)
-    shared = np.where(like, sizes, 0).max(axis=0)
-    like &= sizes == shared
-    held = np.where(like[:, :, None], x, 0.0).astype(np.float32).reshape(models, -1).T
-    order = np.argsort(~pattern, axis=1, kind="stable")
-    size = max(1, HELD // max(1, documents * columns, models))
-    blocks = []
-    for start in range(0, resamples, size):
-        b = min(size, resamples - start)
-        marks = np.zeros((b, documents, columns), dtype=np.float32)
-        at = np.arange(documents)
-        for j, pick in enumerate(picks(pattern.sum(axis=1), int(shared.max(initial=0)), b, rng)):
-            marks[np.arange(b)[:, None], at, order[at, pick]] += (j < shared).astype(np.float32)
-        blocks.append((marks.reshape(b, -1) @ held).astype(np.float64))
-    total: Doubles = np.concatenate(blocks)
-    step = max(1, HELD // (8 * max(1, resamples)))
-    for m in range(models):
-        rest = ~like[m] & (sizes[m] > 0) & known[m].any(axis=1)
-        n = known[m].sum(axis=1)
-        for cells, r in sorted({(int(n[i]), int(sizes[m, i])) for i in np.flatnonzero(rest)}):
-            at = np.flatnonzero(rest & (n == cells) & (sizes[m] == r))
-            flat = x[m, at][known[m, at]]
-            for part in np.split(np.arange(len(at)), range(step, len(at), step)):
-                pick = picks(np.full(len(part), cells), r, resamples, rng)
-                total[:, m] += flat[pick + part * cells].sum(axis=(0, 2))
-    return total
-
-
-def picks(
-    sizes: npt.NDArray[np.intp], count: int, resamples: int, rng: np.random.Generator
-) -> npt.NDArray[np.intp]:
-    """Draw ``count`` places without replacement from each of D ranges.
-
-    Returns
-    -------
-    ndarray of shape (count, resamples, D)
-        Places from 0 to ``sizes`` - 1; all different as far as a range has so many.
-
-    Examples
-    --------
-    >>> sorted(picks(np.array([3]), 3, 1, np.random.default_rng(0)).ravel().tolist())
-    [0, 1, 2]
-    """
-    drawn = np.zeros((count, resamples, len(sizes)), dtype=np.intp)
-    for j in range(count):
-        left = np.maximum(sizes - j, 1)
-        place = np.minimum((rng.random((resamples, len(sizes))) * left).astype(np.intp), left - 1)
-        for before in np.sort(drawn[:j], axis=0):
-            place += place >= before
-        drawn[j] = np.minimum(place, np.maximum(sizes, 1) - 1)
-    return drawn

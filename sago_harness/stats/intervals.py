@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sago_harness.errors import SagoError
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.reduce import MIRRORING
-from sago_harness.stats.resampling import TIE, Purpose, Singles, Source, weight_blocks
+from sago_harness.stats.resampling import NEAR, TIE, Purpose, Singles, Source, weight_blocks
 from sago_harness.stats.table import Doubles, Flags
 
 #: Under this many documents an interval or a rank may cover less often than it says.
@@ -200,13 +200,22 @@ def studentised(
     scale = np.sqrt(np.square(values).sum(axis=1) / sizes)
     x = (values / np.where(scale > 0.0, scale, 1.0)[:, None]).astype(np.float32).T
     squares = np.square(x)
+    n = sizes.astype(np.float32)
     partial = members is not None and not members.all()
-    inside = members.astype(np.float32).T if partial and members is not None else None
-    found = []
-    for weights in weight_blocks(len(x), resamples, source, len(sizes)):
-        n = np.maximum(weights @ inside, 2.0) if inside is not None else sizes.astype(np.float32)
-        first, second = weights @ x, weights @ squares
-        # The floor stands for 0, which single precision does not reach.
-        variance = np.maximum(second - first * first / n, 1e-6 * second + np.float32(1e-20))
-        found.append(first / np.sqrt(n / (n - 1.0) * variance))
-    return np.concatenate(found).astype(np.float32, copy=False)
+    if partial and members is not None:
+        # Most rows lack the same documents as another one, or none.
+        patterns, place = np.unique(members, axis=0, return_inverse=True)
+        inside, place = patterns.astype(np.float32).T, place.reshape(-1)
+    found = np.empty((resamples, len(sizes)), dtype=np.float32)
+    done, rows = 0, max(1, NEAR // max(1, len(sizes)))
+    for kept in weight_blocks(len(x), resamples, source, len(sizes)):
+        for start in range(0, len(kept), rows):
+            weights = kept[start : start + rows]
+            if partial:
+                n = np.take(np.maximum(weights @ inside, 2.0), place, axis=1)
+            first, second = weights @ x, weights @ squares
+            # The floor stands for 0, which single precision does not reach.
+            variance = np.maximum(second - first * first / n, 1e-6 * second + np.float32(1e-20))
+            np.divide(first, np.sqrt(n / (n - 1.0) * variance), out=found[done : done + len(weights)])
+            done += len(weights)
+    return found

@@ -31,11 +31,17 @@ ANCHOR = 10
 #: Values held at once while resamples are made.
 HELD = 20_000_000
 
+#: Numbers that several steps go over one after the other: so many stay in the processor's cache.
+NEAR = 2**16
+
 #: Weights up to so many numbers are kept for the next score of the data set.
 KEPT = 2**24
 
 #: A difference below this share of its scale is none: 0.1 + 0.2 against 0.3.
 TIE = 1e-9
+
+#: Single precision takes equal draws for different ones below this.
+SLACK = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +133,15 @@ def document_weights(documents: int, resamples: int, rng: np.random.Generator) -
     >>> document_weights(4, 2, np.random.default_rng(0)).sum(axis=1).tolist()
     [4.0, 4.0]
     """
-    drawn = rng.integers(documents, size=(resamples, documents))
-    drawn += documents * np.arange(resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=resamples * documents)
-    return counts.reshape(resamples, documents).astype(np.float32)
+    weights = np.empty((resamples, documents), dtype=np.float32)
+    rows = max(1, NEAR // max(1, documents))
+    # The generator goes on where it stopped: the draws are those of one call.
+    for start in range(0, resamples, rows):
+        some = weights[start : start + rows]
+        drawn = rng.integers(documents, size=some.shape)
+        drawn += documents * np.arange(len(some))[:, None]
+        some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
+    return weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +261,7 @@ def exceedance(observed: Doubles, drawn: npt.NDArray[np.floating], *, exact: boo
     observed : ndarray of shape (K,)
         Studentised; NaN gives NaN.
     drawn : ndarray of shape (B, K)
+        No NaN among them.
     exact : bool
         All sign patterns were taken, the observed one among them.
     df : ndarray of shape (K,)
@@ -267,18 +279,51 @@ def exceedance(observed: Doubles, drawn: npt.NDArray[np.floating], *, exact: boo
     """
     draws = len(drawn)
     slack = TIE * np.maximum(1.0, np.abs(observed))
-    reached = np.sum(drawn >= (observed - slack)[None, :], axis=0)
+    reached, largest = _reaching(drawn, observed - slack)
     if exact:
         p = reached / draws
     else:
-        p = (1.0 + reached) / (1.0 + draws)
+        p = (1.0 + reached.astype(np.float64)) / (1.0 + draws)
         far = reached < ANCHOR
         if draws > 10 * ANCHOR and far.any():
-            at = np.partition(drawn[:, far], draws - ANCHOR, axis=0)[draws - ANCHOR].astype(np.float64)
+            at = _anchors(drawn, largest, far)
             beyond = beyond_anchor(observed[far], at, draws, df[far])
             # A draw of no spread has no tail to go on with.
             p[far] = np.where((at > 0.0) & np.isfinite(beyond), np.minimum(p[far], beyond), p[far])
     return np.where(np.isfinite(observed), p, np.nan)
+
+
+def _reaching(
+    drawn: npt.NDArray[np.floating], least: Doubles
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.floating]]:
+    """Return how many draws are at least ``least`` (K,), and each block's largest one (blocks, K)."""
+    with np.errstate(over="ignore"):
+        limit: npt.NDArray[np.floating] = least.astype(drawn.dtype)
+    # The next number of the draws' own precision: comparing them in it says the same.
+    limit = np.where(limit < least, np.nextafter(limit, np.inf, dtype=drawn.dtype), limit)
+    # Counts of a block fit into a byte, and enough blocks have a largest draw.
+    rows = max(1, min(255, len(drawn) // (4 * ANCHOR)))
+    reached, largest = np.zeros(len(least), dtype=np.intp), []
+    for start in range(0, len(drawn), rows):
+        block = drawn[start : start + rows]
+        reached += (block >= limit).view(np.uint8).sum(axis=0, dtype=np.uint8)
+        largest.append(block.max(axis=0))
+    return reached, np.array(largest)
+
+
+def _anchors(
+    drawn: npt.NDArray[np.floating], largest: npt.NDArray[np.floating], far: npt.NDArray[np.bool_]
+) -> Doubles:
+    """Return the :data:`ANCHOR`-th largest draw of the columns ``far``, found without sorting all of them."""
+    place = len(largest) - ANCHOR
+    # ANCHOR draws reach that many blocks' largest ones, and few others do.
+    limit = np.where(far, np.partition(largest, place, axis=0)[place], np.inf).astype(drawn.dtype)
+    row, column = np.nonzero(drawn >= limit)
+    values = drawn[row, column]
+    ordered = values[np.lexsort((-values, column))].astype(np.float64)
+    counts = np.bincount(column, minlength=len(far))
+    found: Doubles = ordered[(np.cumsum(counts) - counts + ANCHOR - 1)[far]]
+    return found
 
 
 def beyond_anchor(observed: Doubles, anchor: Doubles, draws: Doubles | int, df: Doubles) -> Doubles:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sago_harness.stats.means import divided
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.resampling import Settings, Singles, document_weights, generator
 from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
@@ -25,8 +27,8 @@ RESAMPLES = 2000
 #: A component below this share of the mean square of the distances is rounding.
 ROUNDING = 1e-9
 
-#: Numbers that a chunk of bootstrap samples may hold at once.
-_CHUNK = 1_000_000
+#: Numbers that models which are worked on at once hold in each step: they stay in the processor's cache.
+_CHUNK = 160_000
 
 
 @dataclass(frozen=True)
@@ -161,21 +163,25 @@ def estimate(
     >>> reasons
     ('', '', 'one_operator_a_family', 'one_variant_an_operator', '')
     """
-    kinds = [_kinds(values, *_groups(operators, families))]
+    cells = _Cells.of(values[None], _Groups.of(operators, families))
     # Without weights: which kinds of pairs the data has at all.
-    own = _mean_squares(kinds, np.ones((1, len(values))))[0, 0]
-    return _parted(np.isfinite(own), _mean_squares(kinds, weights)[0])
+    exists = np.isfinite(cells.mean_squares(np.ones((1, len(values))))[:, 0, 0])
+    found, reasons = _parted(exists, cells.mean_squares(weights)[:, 0])
+    return found.T, reasons
 
 
 def _parted(exists: Flags, drawn: Doubles) -> tuple[Doubles, tuple[str, ...]]:
-    """Return components and reasons from the mean squares of the kinds of pairs that exist, (B, 7)."""
-    drawn = np.where(exists, drawn, np.nan)
-    g, h = drawn[:, :4], drawn[:, 4:]
-    nothing = np.full(len(drawn), np.nan)
+    """Return components, total and reasons from the mean squares of the kinds of pairs that exist.
+
+    ``exists`` of shape (7,), ``drawn`` (7, ...) as :meth:`_Cells.mean_squares` has them; (6, ...).
+    """
+    drawn = np.where(exists.reshape(-1, *[1] * (drawn.ndim - 1)), drawn, np.nan)
+    g, h = drawn[:4], drawn[4:]
+    nothing = np.full(drawn.shape[1:], np.nan)
     parts = dict.fromkeys(COMPONENTS, nothing)
     reasons = dict.fromkeys(COMPONENTS, "")
     if not exists[:4].any():
-        return np.stack([nothing] * 6, axis=1), ("one_document",) * 5
+        return np.stack([nothing] * 6), ("one_document",) * 5
     widest = int(np.argmax(exists[:4]))
     alone = ("one_family", "one_operator", "one_variant")
     merged = ("", "one_operator_a_family", "one_variant_an_operator")
@@ -183,118 +189,147 @@ def _parted(exists: Flags, drawn: Doubles) -> tuple[Doubles, tuple[str, ...]]:
         # The next narrower kind of pair that there is; a level without one is part of this.
         narrower = next((k for k in range(level + 1, 4) if exists[k]), None)
         if exists[level] and narrower is not None:
-            parts[name] = g[:, level] - g[:, narrower]
+            parts[name] = g[level] - g[narrower]
         elif level < widest:
             reasons[name] = alone[level]
         else:
             reasons[name] = "no_pair" if exists[level] else merged[level]
     if widest < 3 and exists[4 + widest] and exists[3]:
-        parts["document"] = g[:, widest] - h[:, widest]
-        parts["rest"] = g[:, 3] - parts["document"]
+        parts["document"] = g[widest] - h[widest]
+        parts["rest"] = g[3] - parts["document"]
     else:
         reasons["document"] = reasons["rest"] = "one_variant" if widest == 3 else "no_pair"
-    found = np.stack([*(parts[name] for name in COMPONENTS), g[:, widest]], axis=1)
+    found = np.stack([*(parts[name] for name in COMPONENTS), g[widest]])
     return found, tuple(reasons[name] for name in COMPONENTS)
 
 
 @dataclass(frozen=True)
-class _Kinds:
-    """Sums over cells from which all pairs of a kind are summed without forming them.
+class _Groups:
+    """Which of V columns stand together at four levels: all, a family's, an operator's, each alone.
 
-    Four levels: the whole document, its families, its operators, its variants. ``sums``, ``squares``
-    and ``counts`` of shape (D, G): of a document's cells in each group of each level, levels side
-    by side; ``level`` of shape (G,). ``within`` of shape (D, 4, 2): for each level the sum over
-    groups of square * count - sum^2, and of count^2.
+    ``onehot`` of shape (V, G): columns of each group of the first three levels; ``level`` of shape (G, 3):
+    whose group it is; ``sizes`` of shape (V, 4): columns in a column's own group.
     """
 
-    sums: Doubles
-    squares: Doubles
-    counts: Doubles
-    level: npt.NDArray[np.intp]
-    within: Doubles
+    onehot: Doubles
+    level: Doubles
+    sizes: Doubles
+
+    @classmethod
+    def of(cls, operators: Places, families: Places) -> _Groups:
+        columns = len(operators)
+        groups = [
+            np.zeros(columns, dtype=np.intp),
+            np.unique(families, return_inverse=True)[1].reshape(columns),
+            np.unique(operators, return_inverse=True)[1].reshape(columns),
+        ]
+        onehots = [np.eye(int(group.max(initial=-1)) + 1)[group] for group in groups]
+        sizes = [one.sum(axis=0)[group] for one, group in zip(onehots, groups, strict=True)]
+        level = np.repeat(np.eye(3), [one.shape[1] for one in onehots], axis=0)
+        return cls(np.concatenate(onehots, axis=1), level, np.stack([*sizes, np.ones(columns)], axis=1))
+
+    def products(self, a: Doubles, b: Doubles) -> Doubles:
+        """Return for each level the sum over its groups of (sum of a) (sum of b), (..., 4) of (..., V)."""
+        sums = self._sums(a)
+        both = sums * (sums if b is a else self._sums(b))
+        together = (both.reshape(-1, both.shape[-1]) @ self.level).reshape(*both.shape[:-1], 3)
+        alone = np.einsum("...v,...v->...", a, b)
+        return np.concatenate([together, alone[..., None]], axis=-1)
+
+    def _sums(self, values: Doubles) -> Doubles:
+        sums: Doubles = values.reshape(-1, values.shape[-1]) @ self.onehot
+        return sums.reshape(*values.shape[:-1], -1)
 
 
-def _mean_squares(kinds: Sequence[_Kinds], weights: Doubles | Singles) -> Doubles:
-    """Return half the mean squared difference of each kind of pair, of shape (K, B, 7).
+@dataclass(frozen=True)
+class _Cells:
+    """K blocks of cells over the same documents and columns: all pairs are summed without forming them.
 
-    Different documents that share nothing, the family, the operator, the variant; the same
-    document with nothing, the family, the operator shared. NaN where there is no such pair.
-
-    Parameters
+    Attributes
     ----------
-    kinds : sequence of _Kinds
-        K blocks over the same documents and columns.
-    weights : ndarray of shape (B, D)
+    groups : _Groups
+    values : ndarray of shape (K, D, V)
+        Less the block's mean; 0 where there is no cell.
+    counts : ndarray of shape (K, D, V), or (1, D, V)
+        1 for a cell; one block for all of them where they lack the same cells.
+    complete : bool
+        None is missing.
+    spread, pairs, within : ndarray of shape (K, D, 4), of ``pairs`` (1, D, 4) as of ``counts``
+        For each level the sums over a document's groups of square * count, of count^2, and of
+        square * count - sum^2.
+    means, scale : ndarray of shape (K,)
+        Mean and mean square of the distances.
     """
-    groups = kinds[0].sums.shape[1]
-    onehot = np.eye(4)[kinds[0].level]
-    found = np.empty((len(kinds), len(weights), 7))
-    rows = max(1, _CHUNK // max(1, 3 * groups))
-    many = max(1, _CHUNK // max(1, 3 * groups * min(rows, len(weights))))
-    for start in range(0, len(weights), rows):
-        w = weights[start : start + rows]
-        doubled = np.square(w)
-        for first in range(0, len(kinds), many):
-            some = kinds[first : first + many]
-            # Blocks that lack the same cells have the same counts.
-            alike = all(np.array_equal(one.counts, some[0].counts) for one in some[1:])
-            # Counts are whole numbers under 2^24 and exact in single precision too.
-            s = _weighted(w, [one.sums for one in some])
-            q = _weighted(w, [one.squares for one in some])
-            n = _weighted(w, [one.counts for one in some[: 1 if alike else None]])
-            flat = [one.within.reshape(len(one.within), 8) for one in some]
-            twice, once = _weighted(doubled, flat), _weighted(w, flat)
-            # (b, k, 4): pairs of cells of different documents in the same group of each level.
-            apart = _by_level(q * n - s * s, onehot) - twice[..., 0::2]
-            apart_n = _by_level(np.square(n), onehot) - twice[..., 1::2]
-            same, same_n = once[..., 0::2], once[..., 1::2]
-            # Those that share a level, less those that share the next one too.
-            made = [
-                _ratio(apart[..., :3] - apart[..., 1:], apart_n[..., :3] - apart_n[..., 1:]),
-                _ratio(apart[..., 3:], apart_n[..., 3:]),
-                _ratio(same[..., :3] - same[..., 1:], same_n[..., :3] - same_n[..., 1:]),
-            ]
-            block = np.concatenate(made, axis=2).transpose(1, 0, 2)
-            found[first : first + many, start : start + rows] = block
-    return found
+
+    groups: _Groups
+    values: Doubles
+    counts: Doubles
+    complete: bool
+    spread: Doubles
+    pairs: Doubles
+    within: Doubles
+    means: Doubles
+    scale: Doubles
+
+    @classmethod
+    def of(cls, values: Doubles, groups: _Groups) -> _Cells:
+        known = np.isfinite(values)
+        complete = bool(known.all())
+        alike = complete or bool((known == known[:1]).all())
+        counts = (known[:1] if alike else known).astype(np.float64)
+        filled = values if complete else np.where(known, values, 0.0)
+        flat, number = filled.reshape(len(values), -1), known.sum(axis=(1, 2))
+        means = divided(flat.sum(axis=1), number)
+        scale = divided(np.einsum("kc,kc->k", flat, flat), number)
+        # Differences of two cells do not see the mean, rounding does.
+        x = filled - means[:, None, None]
+        x = x if complete else np.where(known, x, 0.0)
+        spread, pairs = groups.products(np.square(x), counts), groups.products(counts, counts)
+        within = spread - groups.products(x, x)
+        # A cell alone has no pair.
+        within[..., 3] = 0.0
+        return cls(groups, x, counts, complete, spread, pairs, within, means, scale)
+
+    def mean_squares(self, weights: Doubles | Singles) -> Doubles:
+        """Return half the mean squared difference of each kind of pair, of shape (7, K, B).
+
+        Different documents that share nothing, the family, the operator, the variant; the same
+        document with nothing, the family, the operator shared. NaN where there is no such pair.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (B, D)
+        """
+        columns, doubled = self.values.shape[2], np.square(weights)
+        # Where every document has every column, squares need no sums of single columns.
+        squares = self.spread if self.complete else np.square(self.values)
+        summed = _weighted(weights, np.concatenate([self.values, self.within, squares], axis=2))
+        sums, same, squares = np.split(summed, [columns, columns + 4], axis=2)
+        # Counts are whole numbers under 2^24 and exact in single precision too.
+        if self.complete:
+            total = weights.sum(axis=1, dtype=np.float64)[:, None, None]
+            spread, pairs = total * squares, np.square(total) * self.groups.sizes.sum(axis=0)
+        else:
+            counts = _weighted(weights, self.counts)
+            spread, pairs = self.groups.products(squares, counts), self.groups.products(counts, counts)
+        # (B, K, 4): pairs of cells of different documents in the same group of each level.
+        apart = spread - self.groups.products(sums, sums) - _weighted(doubled, self.within)
+        apart_n = pairs - _weighted(doubled, self.pairs)
+        same_n = _weighted(weights, self.pairs)
+        # Those that share a level, less those that share the next one too.
+        made = [
+            _ratio(apart[..., :3] - apart[..., 1:], apart_n[..., :3] - apart_n[..., 1:]),
+            _ratio(apart[..., 3:], apart_n[..., 3:]),
+            _ratio(same[..., :3] - same[..., 1:], same_n[..., :3] - same_n[..., 1:]),
+        ]
+        return np.ascontiguousarray(np.concatenate(made, axis=2).transpose(2, 1, 0))
 
 
-def _weighted(weights: Doubles | Singles, blocks: Sequence[Doubles]) -> Doubles:
-    """Return weighted sums over the documents of K blocks (D, G), of shape (B, K, G)."""
-    together: Doubles = np.concatenate(blocks, axis=1)
-    sums: Doubles = (weights @ together.astype(weights.dtype)).astype(np.float64)
+def _weighted(weights: Doubles | Singles, blocks: Doubles) -> Doubles:
+    """Return weighted sums over the documents of K blocks (K, D, C), of shape (B, K, C)."""
+    by_document: Any = blocks.transpose(1, 0, 2).astype(weights.dtype, order="C")
+    sums: Doubles = (weights @ by_document.reshape(len(by_document), -1)).astype(np.float64)
     return sums.reshape(len(weights), len(blocks), -1)
-
-
-def _by_level(values: Doubles, onehot: Doubles) -> Doubles:
-    """Return sums over the groups of each level, (B, K, 4) of (B, K, G)."""
-    sums: Doubles = values.reshape(-1, values.shape[2]) @ onehot
-    return sums.reshape(*values.shape[:2], -1)
-
-
-def _groups(operators: npt.NDArray[np.intp], families: npt.NDArray[np.intp]) -> tuple[Doubles, Places]:
-    """Return which columns each group holds, (V, G), and the level of each group, (G,)."""
-    columns = len(operators)
-    groups = [
-        np.zeros(columns, dtype=np.intp),
-        np.unique(families, return_inverse=True)[1].reshape(columns),
-        np.unique(operators, return_inverse=True)[1].reshape(columns),
-        np.arange(columns),
-    ]
-    onehots = [np.eye(int(group.max(initial=-1)) + 1)[group] for group in groups]
-    level = np.repeat(np.arange(4), [one.shape[1] for one in onehots])
-    return np.concatenate(onehots, axis=1), level
-
-
-def _kinds(values: Doubles, onehot: Doubles, level: Places) -> _Kinds:
-    known = np.isfinite(values)
-    # Differences of two cells do not see the mean, rounding does.
-    centre = values[known].mean() if known.any() else 0.0
-    x = np.where(known, values - centre, 0.0)
-    sums, squares, counts = x @ onehot, np.square(x) @ onehot, known.astype(np.float64) @ onehot
-    place = np.eye(4)[level]
-    within = np.stack([(squares * counts - sums * sums) @ place, np.square(counts) @ place], axis=2)
-    return _Kinds(sums, squares, counts, level, within)
 
 
 def _ratio(sums: Doubles, counts: Doubles) -> Doubles:
@@ -305,41 +340,39 @@ def _ratio(sums: Doubles, counts: Doubles) -> Doubles:
 
 def _components(table: TaskTable, measure: str, weights: Singles, level: float) -> VarianceResult:
     block = table.distances[measure]
-    if measure == MIRRORING:
-        block = block - table.distances["x_mr_floor"]
     place = table.operator_of
     inside = place >= 0
     operators = place[inside]
-    groups = _groups(operators, table.family_of[operators])
+    groups = _Groups.of(operators, table.family_of[operators])
     models, size = len(table.models), len(COMPONENTS)
     raw, low, high = (np.full((models, size), np.nan) for _ in range(3))
-    totals, means = np.full(models, np.nan), np.full(models, np.nan)
+    totals, means, scale = np.full(models, np.nan), np.full(models, np.nan), np.zeros(models)
     documents, cells = np.zeros(models, dtype=np.intp), np.zeros(models, dtype=np.intp)
-    scale = np.zeros(models)
     reasons = [("not_measured",) * size] * models
-    kinds: dict[int, _Kinds] = {}
-    for m in range(models):
-        values = block[m][:, inside]
+    many = max(1, _CHUNK // max(1, len(operators) * max(block.shape[1], len(weights))))
+    for start in range(0, models if block.size and inside.any() else 0, many):
+        at = np.arange(start, min(start + many, models))
+        values = block[start : start + many]
+        if measure == MIRRORING:
+            values = values - table.distances["x_mr_floor"][start : start + many]
+        values = values if inside.all() else values[:, :, inside]
         known = np.isfinite(values)
-        documents[m], cells[m] = known.any(axis=1).sum(), known.sum()
-        if cells[m]:
-            means[m] = values[known].mean()
-            scale[m] = np.square(values[known]).mean()
-            kinds[m] = _kinds(values, *groups)
-    measured = list(kinds.values())
-    # Without weights: which kinds of pairs the data has at all.
-    own = _mean_squares(measured, np.ones((1, block.shape[1]))) if measured else np.zeros((0, 1, 7))
-    drawn: dict[int, Doubles] = {}
-    several = _mean_squares(measured, weights) if measured and len(weights) else None
-    for k, m in enumerate(kinds):
-        exists = np.isfinite(own[k, 0])
-        found, reasons[m] = _parted(exists, own[k])
-        raw[m], totals[m] = found[0, :size], found[0, size]
-        if several is not None and np.isfinite(raw[m]).any():
-            drawn[m] = _parted(exists, several[k])[0][:, :size].T
-    if drawn:
-        at = list(drawn)
-        low[at], high[at] = _quantiles(np.array(list(drawn.values())), level)
+        documents[at], cells[at] = known.any(axis=2).sum(axis=1), known.sum(axis=(1, 2))
+        some = _Cells.of(values, groups)
+        means[at], scale[at] = some.means, np.where(cells[at] > 0, some.scale, 0.0)
+        # Without weights: which kinds of pairs the data has at all.
+        own = some.mean_squares(np.ones((1, block.shape[1])))[..., 0]
+        drawn = some.mean_squares(weights) if len(weights) else np.empty((7, len(at), 0))
+        exists = np.isfinite(own)
+        # Models that have the same kinds of pairs go together; most of them have all.
+        for kinds in {column.tobytes(): column for column in exists.T}.values():
+            like = (exists == kinds[:, None]).all(axis=0) & (cells[at] > 0)
+            found, why = _parted(kinds, own[:, like])
+            raw[at[like]], totals[at[like]] = found[:size].T, found[size]
+            ends = _quantiles(_parted(kinds, drawn[:, like])[0][:size], level)
+            low[at[like]], high[at[like]] = ends[0].T, ends[1].T
+            for m in at[like]:
+                reasons[m] = why
     # What rounding leaves of nothing is nothing, and not negative.
     raw = np.where(np.abs(raw) <= ROUNDING * scale[:, None], raw * 0.0, raw)
     negative = raw < 0.0
@@ -347,7 +380,7 @@ def _components(table: TaskTable, measure: str, weights: Singles, level: float) 
     given = np.where(np.isfinite(shown), shown, 0.0)
     sums = given.sum(axis=1, keepdims=True)
     shares = np.divide(given, sums, out=np.full(given.shape, np.nan), where=np.isfinite(shown) & (sums > 0.0))
-    low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
+    low, high = (np.where(end <= ROUNDING * scale[:, None], 0.0, end) for end in (low, high))
     return VarianceResult(
         table.task, measure, table.models, COMPONENTS, shown + 0.0, negative, shares, low, high,
         totals, means, documents, cells, tuple(reasons),
@@ -363,10 +396,11 @@ def _quantiles(drawn: Doubles, level: float) -> tuple[Doubles, Doubles]:
     ends = [level / 2.0, 1.0 - level / 2.0]
     found = np.full((2, *drawn.shape[:-1]), np.nan)
     known = np.isfinite(drawn)
-    whole = known.all(axis=-1)
+    some = known.any(axis=-1)
+    whole = some & known.all(axis=-1)
     if whole.any():
         found[:, whole] = np.quantile(drawn[whole], ends, axis=-1)
-    for place in np.argwhere(known.any(axis=-1) & ~whole):
+    for place in np.argwhere(some & ~whole):
         at = tuple(place)
         found[(slice(None), *at)] = np.quantile(drawn[at][known[at]], ends)
     return found[0], found[1]

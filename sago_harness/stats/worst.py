@@ -17,7 +17,7 @@ from sago_harness.stats.independence import chance_levels
 from sago_harness.stats.quantities import AXES, Quantity, quantities
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
 from sago_harness.stats.scored import ScoredTask
-from sago_harness.stats.table import Doubles, TaskTable
+from sago_harness.stats.table import Doubles, Places, TaskTable
 
 #: Gives prompt and response of a task's model, document and variant.
 Texts = Callable[[str, str, str, str], tuple[str, str]]
@@ -137,17 +137,24 @@ def worst_cases(
     made = (quantities(reduced) if reduced else {}) if scored is None else scored.quantities
     missing = _missing(table, made, parts)
     values = document_values(reduced, parts, table.shape[:2])
-    shares = _variant_values(table, reduced, of_variants(score, parts))
     for m, reason in enumerate(missing):
         if reason:
-            values[m], shares[m] = np.nan, np.nan
-    found = []
-    for m, model in enumerate(table.models):
-        found.append(_result(table, model, score, values[m], shares[m : m + 1], [m], k, missing[m]))
+            values[m] = np.nan
     having = [m for m, reason in enumerate(missing) if not reason and np.isfinite(values[m]).any()]
     mean = values[having].mean(axis=0) if having else np.full(table.shape[1], np.nan)
+    # Only what is shown needs its variants: a few documents of each model, and a few of all.
+    worst = [_worst(row, table.documents, k) for row in values]
+    models = np.repeat(np.arange(len(worst)), [len(documents) for documents in worst])
+    shown = of_variants(score, parts)
+    shares = _variant_values(table, reduced, shown, models, np.concatenate([*worst, []]).astype(np.intp))
+    over = _worst(mean, table.documents, k)
+    shares_over = _variant_values(table, reduced, shown, np.array(having, dtype=np.intp)[:, None], over)
+    found = []
+    for m, model in enumerate(table.models):
+        cells = shares[models == m][None]
+        found.append(_result(table, model, score, values[m], worst[m], cells, [m], missing[m]))
     reason = "" if having else "no_model"
-    return (*found, _result(table, "", score, mean, shares[having], having, k, reason))
+    return (*found, _result(table, "", score, mean, over, shares_over, having, reason))
 
 
 def with_texts(results: Sequence[WorstResult], texts: Texts) -> tuple[WorstResult, ...]:
@@ -207,12 +214,10 @@ def _missing(table: TaskTable, made: Mapping[str, Quantity], parts: Sequence[str
     return reasons
 
 
-def _scaled(values: Doubles, levels: Doubles) -> Doubles:
-    """Return values as shares of each model's level, NaN where there is none; models come first."""
-    shape = (-1,) + (1,) * (values.ndim - 1)
-    scale = np.broadcast_to(np.where(levels > 0.0, levels, np.nan).reshape(shape), values.shape)
-    share: Doubles = values / scale
-    return share
+def _levels(values: MeasureValues) -> Doubles:
+    """Return the level that each model's values are shares of, of shape (M,); NaN where there is none."""
+    levels = chance_levels(values)
+    return np.where(levels > 0.0, levels, np.nan)
 
 
 def document_values(
@@ -225,48 +230,56 @@ def document_values(
         for name in measures_of(reduced, part):
             squares = reduced[name].squares()
             own = squares if name == MIRRORING else np.sqrt(squares)
-            found.append(_scaled(own, chance_levels(reduced[name])))
+            found.append(own / _levels(reduced[name])[:, None])
         axes.append(np.mean(found, axis=0) if found else np.full(shape, np.nan))
     mean: Doubles = np.mean(axes, axis=0)
     return mean
 
 
-def _variant_values(table: TaskTable, reduced: Mapping[str, MeasureValues], parts: Sequence[str]) -> Doubles:
+def _variant_values(
+    table: TaskTable, reduced: Mapping[str, MeasureValues], parts: Sequence[str], models: Places,
+    documents: Places,
+) -> Doubles:  # fmt: skip
+    """Return each variant's own share of chance; places of models and documents as an index, (..., V)."""
     inside = table.operator_of >= 0
+    blank = np.full((*np.broadcast_shapes(models.shape, documents.shape), len(inside)), np.nan)
     axes = []
     for part in parts:
         found = []
         for name in measures_of(reduced, part):
-            own = table.distances[name]
-            own = own - table.distances["x_mr_floor"] if name == MIRRORING else own
-            found.append(_scaled(np.where(inside, own, np.nan), chance_levels(reduced[name])))
-        axes.append(np.mean(found, axis=0) if found else np.full(table.shape, np.nan))
+            own = table.distances[name][models, documents]
+            own = own - table.distances["x_mr_floor"][models, documents] if name == MIRRORING else own
+            found.append(np.where(inside, own, np.nan) / _levels(reduced[name])[models][..., None])
+        axes.append(np.mean(found, axis=0) if found else blank)
     mean: Doubles = np.mean(axes, axis=0)
     return mean
 
 
-def _result(
-    table: TaskTable, model: str, score: str, values: Doubles, shares: Doubles, at: list[int], k: int,
-    reason: str,
-) -> WorstResult:  # fmt: skip
-    """Form one list; ``values`` of shape (D,), ``shares`` (models, D, V) of the models ``at``."""
+def _worst(values: Doubles, names: Sequence[str], k: int) -> Places:
+    """Return the places of the k largest values, largest first; of equal ones by name."""
     scored = np.flatnonzero(np.isfinite(values))
-    if not reason and not len(scored):
-        reason = "no_scored_document"
     rounded = levelled(values[scored])
     # Only what may be among the k is put in order.
     cut = np.sort(rounded)[-k] if 0 < k < len(scored) else 0
-    order = sorted(np.flatnonzero(rounded >= cut), key=lambda i: (-rounded[i], table.documents[scored[i]]))
-    cases = [] if reason else [_case(table, values, shares, at, int(scored[i])) for i in order[: max(k, 0)]]
+    order = sorted(np.flatnonzero(rounded >= cut), key=lambda i: (-rounded[i], names[int(scored[i])]))
+    return scored[order[: max(k, 0)]]
+
+
+def _result(
+    table: TaskTable, model: str, score: str, values: Doubles, worst: Places, shares: Doubles, at: list[int],
+    reason: str,
+) -> WorstResult:  # fmt: skip
+    """Form one list; ``values`` of shape (D,), ``shares`` (models, worst, V) of the models ``at``."""
+    scored = int(np.isfinite(values).sum())
+    if not reason and not scored:
+        reason = "no_scored_document"
+    cases = [] if reason else [_case(table, values, shares[:, i], at, int(d)) for i, d in enumerate(worst)]
     names = tuple(table.models[m] for m in at)
-    return WorstResult(
-        table.task, model, score, tuple(cases), len(scored), len(values) - len(scored), names, reason
-    )
+    return WorstResult(table.task, model, score, tuple(cases), scored, len(values) - scored, names, reason)
 
 
-def _case(table: TaskTable, values: Doubles, shares: Doubles, at: list[int], document: int) -> WorstCase:
-    """Return the document with the variant of the largest mean over models."""
-    cells = shares[:, document]
+def _case(table: TaskTable, values: Doubles, cells: Doubles, at: list[int], document: int) -> WorstCase:
+    """Return the document with the variant of the largest mean over models; ``cells`` (models, V)."""
     complete = np.flatnonzero(np.isfinite(cells).all(axis=0))
     if not len(complete):
         nothing = dict.fromkeys(_shown(table), math.nan)
@@ -278,7 +291,7 @@ def _case(table: TaskTable, values: Doubles, shares: Doubles, at: list[int], doc
     means = cells[:, complete].mean(axis=0)
     best = _first(means, [table.variants[v].id for v in complete])
     variant = int(complete[best])
-    m = at[_first(cells[:, variant], [table.models[m] for m in at])]
+    m = at[0] if len(at) == 1 else at[_first(cells[:, variant], [table.models[m] for m in at])]
     distances = {name: float(table.distances[name][m, document, variant]) for name in _shown(table)}
     return WorstCase(
         table.documents[document], table.variants[variant].id, table.models[m],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sago_harness.stats import dose
 from sago_harness.stats.dose import DoseResult, arms, dose_response
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.table import TaskTable, VariantKey
@@ -96,6 +97,35 @@ def test_correlation_is_scipys_within_documents() -> None:
         assert tuple(result.confidence_interval[m]) == pytest.approx(tuple(interval), abs=1e-9)
     assert (result.statistic > 0.8).all()
     assert result.monotone.all()
+
+
+@pytest.mark.parametrize("sent_again", [False, True])
+@pytest.mark.parametrize("lost", [False, True])
+def test_models_side_by_side_are_models_alone(
+    sent_again: bool, lost: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(8)
+    d = rng.gamma(2.0, 0.1, size=(5, 12, 7))
+    repeats = rng.gamma(1.0, 0.1, size=(5, 12, 2)) if sent_again else None
+    if lost:
+        d[rng.random(d.shape) < 0.2] = np.nan
+        d[3, :, 4:] = np.nan
+        if repeats is not None:
+            repeats[2], repeats[1, 3:5] = np.nan, np.nan
+    table = graded(d, [2, 1, 4, 4, None, 3, -1], repeats)
+    alone = [dose_response(table.with_models([name])) for name in table.models]
+    # Two models at a time, the last one alone.
+    monkeypatch.setattr(dose, "NEAR", 12 * 7)
+    together = dose_response(table)
+    assert [(one.arm, one.strengths) for one in together] == [("-", (-1,)), ("+", (1, 2, 3, 4))]
+    for place, result in enumerate(together):
+        for m, others in enumerate(alone):
+            one = others[place]
+            for name in ("means", "low", "high", "counts", "floors", "threshold", "statistic"):
+                np.testing.assert_allclose(getattr(result, name)[m], getattr(one, name)[0], rtol=1e-12)
+            np.testing.assert_allclose(result.confidence_interval[m], one.confidence_interval[0], rtol=1e-12)
+            for name in ("documents", "monotone", "reasons", "threshold_reasons", "floor_reasons"):
+                assert getattr(result, name)[m] == getattr(one, name)[0]
 
 
 def test_a_mean_that_falls_is_not_monotone_and_rounding_is_no_fall() -> None:

@@ -18,9 +18,8 @@ from sago_harness.stats.instability import (
     above_zero,
     adjusted,
     instability,
-    picks,
-    relabelled,
 )
+from sago_harness.stats.relabelling import picks, relabelled
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.scored import score_task
 from sago_harness.stats.table import TaskTable
@@ -385,6 +384,22 @@ def test_one_family_over_the_study():
     with pytest.raises(SagoError, match="holm or bh"):
         adjusted(results, "none")
     assert adjusted([], "holm") == []
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.02])
+def test_measures_tested_together_are_measures_tested_alone(missing, monkeypatch):
+    from sago_harness.stats import instability as module
+
+    table = made.table(np.random.default_rng(10), documents=20, missing=missing)
+    scored = score_task(table)
+    together = instability(scored, FAST, table)
+    monkeypatch.setattr(module, "HELD", 1)
+    alone = instability(scored, FAST, table)
+    assert [(r.measure, r.model) for r in together] == [(r.measure, r.model) for r in alone]
+    for one, other in zip(together, alone, strict=True):
+        assert (one.reason, one.documents, one.events) == (other.reason, other.documents, other.events)
+        assert one.statistic == pytest.approx(other.statistic, rel=1e-12, nan_ok=True)
+        assert one.pvalue == pytest.approx(other.pvalue, rel=1e-4, nan_ok=True)
 
 
 def test_same_seed_same_results():

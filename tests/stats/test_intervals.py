@@ -149,6 +149,19 @@ def test_draws_are_samples_document_by_document():
     assert compared > 3800
 
 
+def test_draws_do_not_depend_on_how_many_are_made_at_once(monkeypatch):
+    from sago_harness.stats import intervals as module
+
+    rng = np.random.default_rng(7)
+    inside = rng.random((9, 30)) < np.repeat([[1.0], [0.7], [0.9]], 3, axis=0)
+    x = np.where(inside, rng.normal(size=(9, 30)), 0.0)
+    args = (x, inside.sum(axis=1).astype(float), 500)
+    whole = studentised(*args, np.random.default_rng(8), inside)
+    monkeypatch.setattr(module, "NEAR", 9 * 70)
+    parts = studentised(*args, np.random.default_rng(8), inside)
+    np.testing.assert_allclose(parts, whole, rtol=2e-5, atol=2e-6)
+
+
 def test_without_members_the_number_of_documents_is_enough():
     """A row of 20 among 60 documents behaves as 20 documents do."""
     x = np.random.default_rng(5).normal(size=20)

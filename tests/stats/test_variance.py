@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sago_harness.stats import variance
 from sago_harness.stats.resampling import Settings, document_weights, generator
 from sago_harness.stats.table import TaskTable, VariantKey
 from sago_harness.stats.variance import COMPONENTS, estimate, variance_components
@@ -195,15 +196,35 @@ def test_a_result_is_the_estimate_of_each_model_with_negatives_as_zero() -> None
     assert result.cells.tolist() == [240] * 6
 
 
-def test_interval_is_the_percentile_bootstrap_over_documents() -> None:
-    at = design(3, 2, 2)
-    values = simulate(np.random.default_rng(5), 6, at)
-    result = variance_components(table_of(values[None, None], at), Settings(resamples=20, seed=3))["x_act"]
-    weights = document_weights(6, 20, generator(3, "variance", "made"))
-    drawn = np.array([[by_pairs(values, at, w)[name] for name in COMPONENTS] for w in weights.astype(float)])
-    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    np.testing.assert_allclose(result.low[0], np.maximum(low, 0.0), atol=1e-6)
-    np.testing.assert_allclose(result.high[0], np.maximum(high, 0.0), atol=1e-6)
+@pytest.mark.parametrize("missing", ["nothing", "the same of all", "something of each", "one model"])
+def test_interval_is_the_percentile_bootstrap_over_documents(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two models at once, then the third.
+    monkeypatch.setattr(variance, "_CHUNK", 2 * 10 * 20)
+    rng = np.random.default_rng(5)
+    values = np.stack([simulate(rng, 6, UNEVEN) for _ in range(3)])
+    if missing == "the same of all":
+        values[:, rng.random(values.shape[1:]) < 0.2] = np.nan
+    if missing == "something of each":
+        values[rng.random(values.shape) < 0.2] = np.nan
+    if missing == "one model":
+        values[1] = np.nan
+    result = variance_components(table_of(values[None], UNEVEN), Settings(resamples=20, seed=3))["x_act"]
+    weights = document_weights(6, 20, generator(3, "variance", "made")).astype(float)
+    for m, block in enumerate(values):
+        known = np.isfinite(block)
+        assert (result.cells[m], result.documents[m]) == (known.sum(), known.any(axis=1).sum())
+        if not known.any():
+            assert np.isnan(result.statistic[m]).all()
+            assert result.reasons[m] == ("not_measured",) * 5
+            continue
+        own = by_pairs(block, UNEVEN, np.ones(6))
+        np.testing.assert_allclose(result.statistic[m], [max(own[n], 0.0) for n in COMPONENTS], atol=1e-12)
+        drawn = [by_pairs(block, UNEVEN, w) for w in weights]
+        low, high = np.nanquantile([[d[n] for n in COMPONENTS] for d in drawn], [0.025, 0.975], axis=0)
+        np.testing.assert_allclose(result.low[m], np.maximum(low, 0.0), atol=1e-6)
+        np.testing.assert_allclose(result.high[m], np.maximum(high, 0.0), atol=1e-6)
 
 
 def coverage(studies: int, documents: int, seed: int) -> np.ndarray:
