@@ -14,7 +14,7 @@ from sago_harness.errors import SagoError
 from sago_harness.runs.columns import Columns, read_columns
 from sago_harness.runs.find import RunFile, find_runs
 from sago_harness.runs.read import read_table
-from sago_harness.scores.table import read_parquet, write_parquet
+from sago_harness.scores.table import encodings, read_parquet, write_parquet
 from tests.runs.made_runs import write_runs
 from tests.runs.test_read import equal_tables
 
@@ -27,7 +27,8 @@ def two(
     """Two runs of the same prompts; the second file is written again with a change."""
     _, second = write_runs(folder, **TWO)  # type: ignore[arg-type]
     table = pq.read_table(second, partitioning=None)
-    pq.write_table(change(table), second, **{"compression": "zstd", **how})
+    changed = change(table)
+    pq.write_table(changed, second, **{"compression": "zstd", **encodings(changed.schema), **how})
     return find_runs([folder])
 
 
