@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sago_harness.figures.figure import Drawn, Figure, NotDrawn
 from sago_harness.figures.names import fitting, labels
 from sago_harness.figures.panels import Spec, across, arranged, axis, heading, quantity, tips, values
-from sago_harness.figures.places import is_own, place_of
+from sago_harness.figures.places import is_own, noise_note, place_of
 from sago_harness.figures.plain import number, span, told
 from sago_harness.figures.series import Series, picked
 from sago_harness.figures.theme import LEVEL, UPRIGHT
@@ -30,6 +30,8 @@ _KEY = (
 )
 
 _CHANCE = " Dashed line at 0: chance."
+
+_NOISE = " Dotted tick, level: the score that noise alone would leave, asking the same again."
 
 
 @dataclass(frozen=True)
@@ -95,23 +97,27 @@ def _score(found: Comparison, score: str) -> Drawn:
                 x_title="accuracy" if place >= len(tasks) - columns_of else None,
             )
         )
-    key = _KEY.format(level=found.settings.confidence) + (_CHANCE if own else "")
+    noisy = any(math.isfinite(p.noise) for p in drawn)
+    key = _KEY.format(level=found.settings.confidence) + (_CHANCE if own else "") + (_NOISE if noisy else "")
     spec = arranged(panels, key, columns=columns_of, width=max(440, columns_of * (size + 30)), spacing=16)
     columns = (
         Column("task", "data set", "text"),
         Column("model", kind="text"),
         Column(score),
         Column("interval", f"{found.settings.confidence} interval", "interval"),
+        Column("noise", "noise alone"),
+        Column("chance"),
         *(c for kind in _KINDS for c in (Column(kind), Column(f"{kind}_stderr", "±"))),
         Column("reason", kind="text"),
     )
     rows: list[tuple[Cell, ...]] = [
-        (p.task, p.model, p.score, (p.low, p.high),
+        (p.task, p.model, p.score, (p.low, p.high), p.noise, 0.0 if own else math.nan,
          *(x for kind in _KINDS for x in (p.accuracy[kind], p.errors[kind])), p.reason)
         for p in points
     ]  # fmt: skip
     without = [task for task in found.tasks if task not in tasks]
-    notes = (f"without accuracy: {', '.join(without)}",) if without else ()
+    notes = noise_note(found, score, noisy)
+    notes += (f"without accuracy: {', '.join(without)}",) if without else ()
     table = Table(name, title, columns, tuple(rows), notes)
     return Figure(name, "accuracy", title, _words(score, drawn, higher=higher), spec, table, notes)
 

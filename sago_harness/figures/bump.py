@@ -19,14 +19,20 @@ if TYPE_CHECKING:
     from sago_harness.report.study import Study
     from sago_harness.stats.compare import Comparison
 
-_KEY = (
+_RANK = (
     "Rank on each data set, 1 = most stable; models below the line are not ranked there (stock "
     "answers, or no value). "
-    "Where two lines cross between neighbours, the mark says how sure that is: "
 )
+
+_KEY = _RANK + "Where two lines cross between neighbours, the mark says how sure that is: "
 
 #: More crossings than this cannot be told apart.
 MOST_CROSSINGS = 40
+
+_MANY = (
+    f"Lines cross more than {MOST_CROSSINGS} times between neighbours, too often to mark each: confirmed "
+    "reversals alone have a mark (solid = confirmed by a test, corrected for all of them)."
+)
 
 
 @dataclass(frozen=True)
@@ -70,8 +76,10 @@ def _ranks(found: Comparison, score: str) -> Drawn:
     crossings = _crossings(found, spots, seen)
     key = _KEY + CERTAINTY
     if len(crossings) > MOST_CROSSINGS:
-        crossings = [one for one in crossings if one.turn.certainty == "confirmed"][:MOST_CROSSINGS]
-        key += " Here the confirmed ones alone are marked; the figure of reversals has all kinds."
+        crossings = [one for one in crossings if one.turn.certainty == "confirmed"]
+        key = f"{_RANK}{_MANY} {_unmarked(len(crossings))}"
+        # The surest come first.
+        crossings = crossings[:MOST_CROSSINGS]
     panel = _panel(found, series, spots, crossings, width)
     spec = arranged([panel], key, columns=1, width=width + 160)
     table = Table(
@@ -83,6 +91,17 @@ def _ranks(found: Comparison, score: str) -> Drawn:
     table_of = found.reversals.get(score)
     words = table_of.headline if table_of is not None else f"{score}: reversals are not tested"
     return Figure(name, "bump", title, f"{_leaders(found, spots)} {words}.", spec, table)
+
+
+def _unmarked(confirmed: int) -> str:
+    """Say what a crossing without a mark is, where confirmed ones alone have one."""
+    if not confirmed:
+        without = "None is confirmed here"
+    elif confirmed <= MOST_CROSSINGS:
+        without = "A crossing without a mark is not confirmed"
+    else:
+        without = f"These are the {MOST_CROSSINGS} surest of them"
+    return f"{without}; the figure of reversals has those of every certainty."
 
 
 def _row(found: Comparison, spot: _Spot) -> tuple[Cell, ...]:

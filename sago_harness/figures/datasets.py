@@ -11,7 +11,7 @@ import numpy as np
 from sago_harness.figures.figure import Drawn, Figure, NotDrawn
 from sago_harness.figures.names import fitting, labels
 from sago_harness.figures.panels import Spec, across, arranged
-from sago_harness.figures.places import AXIS_NAMES, Place, Value, is_own, place_of
+from sago_harness.figures.places import AXIS_NAMES, Place, Value, is_own, noise_note, place_of
 from sago_harness.figures.plain import told
 from sago_harness.figures.series import Series
 from sago_harness.figures.strips import Row, strip
@@ -28,6 +28,11 @@ _KEY = {
     True: "Higher is more stable; bar: {level} interval; dashed line at 0: chance.",
     False: "Lower is more stable; bar: {level} interval; dashed line at 1: chance, another question.",
 }
+
+_MIRRORING = (
+    "Lower is more stable; bar: {level} interval; dashed line at 1: the prompt's change of manner is taken "
+    "over whole, which stands for chance."
+)
 
 
 def datasets(study: Study) -> list[Drawn]:
@@ -82,7 +87,10 @@ def _score(found: Comparison, places: Mapping[str, Place], score: str, order: li
             )
         )
     noisy = any(math.isfinite(one.noise) for one in flat)
-    key = _KEY[bool(higher)].format(level=found.settings.confidence) if own else "Bar: interval."
+    level_of = found.settings.confidence
+    key = _KEY[bool(higher)].format(level=level_of) if own else f"Bar: {level_of} interval."
+    if own and score == "sago_mirroring":
+        key = _MIRRORING.format(level=level_of)
     if noisy:
         key += " Dotted tick: what noise alone would leave." if higher else " Dotted tick: noise floor."
     spec = arranged(panels, key, columns=columns_of, width=columns_of * width + 120, spacing=20)
@@ -103,8 +111,9 @@ def _score(found: Comparison, places: Mapping[str, Place], score: str, order: li
         Column("documents", "n", "count"),
         Column("reason", kind="text"),
     )
-    table = Table(name, title, columns, tuple(rows))
-    return Figure(name, "datasets", title, _words(told_as, given), spec, table)
+    notes = noise_note(found, score, noisy)
+    table = Table(name, title, columns, tuple(rows), notes)
+    return Figure(name, "datasets", title, _words(told_as, given), spec, table, notes)
 
 
 def _row(one: Value) -> Row:

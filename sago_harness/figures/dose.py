@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sago_harness.figures.chances import chance_of
 from sago_harness.figures.curves import Curve, curves, room
 from sago_harness.figures.figure import Drawn, Figure, NotDrawn
 from sago_harness.figures.names import labels, slug
 from sago_harness.figures.panels import Spec, arranged
+from sago_harness.figures.places import NO_NOISE
 from sago_harness.figures.plain import some, told
 from sago_harness.figures.series import Series
 from sago_harness.report.tables import Cell, Column, Table
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 #: Up to so many data sets stand beside each other; more get a figure each.
 MOST_TASKS = 4
 
-_KEY = "Mean distance at each strength. Dashed line: chance, another question. "
+_KEY = "Mean distance at each strength. "
+
+_CHANCE = "Dashed line: chance, another question. "
 
 _FEW = "Bar: {level} interval. Ring: smallest strength whose interval excludes the noise floor. "
 
@@ -48,22 +52,27 @@ def dose(study: Study) -> list[Drawn]:
     for measure in dict.fromkeys(one.measure for one in graded):
         own = [one for one in graded if one.measure == measure]
         tasks = list(dict.fromkeys(one.task for one in own))
+        chance = chance_of(study, measure)
         if len(tasks) <= MOST_TASKS:
-            made.append(_figure(found, f"dose-{measure}", f"{title}: {measure}", own))
+            made.append(_figure(found, f"dose-{measure}", f"{title}: {measure}", own, chance))
         else:
             for task in tasks:
                 part = [one for one in own if one.task == task]
-                made.append(
-                    _figure(found, f"dose-{measure}-{slug(task)}", f"{title}: {measure} on {task}", part)
-                )
+                name = f"dose-{measure}-{slug(task)}"
+                made.append(_figure(found, name, f"{title}: {measure} on {task}", part, chance))
     return made
 
 
-def _figure(found: Comparison, name: str, title: str, given: Sequence[DoseResult]) -> Drawn:
+def _figure(
+    found: Comparison,
+    name: str,
+    title: str,
+    given: Sequence[DoseResult],
+    chance: Mapping[tuple[str, str], float],
+) -> Drawn:
     if not any(math.isfinite(value) for one in given for value in one.means.flat):
         why = next((reason for one in given for reason in one.threshold_reasons if reason), "not measured")
         return NotDrawn(name, "dose", title, why.replace("_", " "))
-    chance = {(one.task, one.model): one.chance for one in found.unstable if one.measure == given[0].measure}
     tasks = list(dict.fromkeys(one.task for one in given))
     keys = list(dict.fromkeys((one.family, one.operator, one.arm) for one in given))
     by = {(one.family, one.operator, one.arm, one.task): one for one in given}
@@ -104,12 +113,26 @@ def _figure(found: Comparison, name: str, title: str, given: Sequence[DoseResult
                 x_values=strengths if len(strengths) <= 6 else None,
             )
         )
-    noisy = any(level > 0.0 for one in given for level in one.floors)
-    key_text = _KEY + (_MANY if series.many else _FEW).format(level=found.settings.confidence)
-    key_text += "Dotted line: noise floor." if noisy else "The noise floor is 0 or not known: see the table."
+    key_text = _KEY + (_CHANCE if _levelled(given, chance) else "")
+    key_text += (_MANY if series.many else _FEW).format(level=found.settings.confidence) + _noise_key(given)
     spec = arranged(panels, key_text, columns=across, width=across * (size[0] + 30), spacing=14)
-    table = Table(name, title, _columns(found), tuple(_rows(given, chance)))
-    return Figure(name, "dose", title, _words(given), spec, table, _notes(found, given))
+    notes = _notes(found, given, chance)
+    table = Table(name, title, _columns(found), tuple(_rows(given, chance)), notes)
+    return Figure(name, "dose", title, _words(given), spec, table, notes)
+
+
+def _levelled(given: Sequence[DoseResult], chance: Mapping[tuple[str, str], float]) -> bool:
+    """Say whether any curve has a chance level."""
+    return any((one.task, model) in chance for one in given for model in one.models)
+
+
+def _noise_key(given: Sequence[DoseResult]) -> str:
+    """Say how the noise floor is drawn; "" where there is none."""
+    floors = [level for one in given for level, why in zip(one.floors, one.floor_reasons, strict=True)
+              if why != "no_repeats"]  # fmt: skip
+    if not floors:
+        return ""
+    return "Dotted line: noise floor." if max(floors) > 0.0 else "Dotted line: noise floor, 0 here."
 
 
 def _operator(key: Key) -> str:
@@ -163,17 +186,34 @@ def _rows(given: Sequence[DoseResult], chance: Mapping[tuple[str, str], float]) 
     return rows
 
 
-def _notes(found: Comparison, given: Sequence[DoseResult]) -> tuple[str, ...]:
-    """Return which operators have nothing to grow by, and where strength and position go together."""
+def _notes(
+    found: Comparison, given: Sequence[DoseResult], chance: Mapping[tuple[str, str], float]
+) -> tuple[str, ...]:
+    """Return what is not drawn and why, and where strength and position go together."""
+    notes = []
+    if not _levelled(given, chance):
+        notes.append(_without_chance(found, given[0].measure))
+    if not _noise_key(given):
+        notes.append(NO_NOISE)
     tasks = {one.task for one in given}
     single = dict.fromkeys(
         f"{one.family}/{one.operator}" for one in found.dose if not one.graded and one.task in tasks
     )
-    notes = [f"in one strength, or none, and not drawn: {some(single, 12)}"] if single else []
+    if single:
+        notes.append(f"in one strength, or none, and not drawn: {some(single, 12)}")
     differ = dict.fromkeys(_operator((o.family, o.operator, o.arm)) for o in given if o.note)
     if differ:
         notes.append(f"strength and position of the variants go together: {some(differ, 8)}")
     return tuple(notes)
+
+
+def _without_chance(found: Comparison, measure: str) -> str:
+    if any(one.measure == measure for one in found.unstable):
+        return "no chance level: no chance control has this distance"
+    return (
+        f"no chance level: {measure} forms no score, so that no test holds its level, and the records have "
+        "no chance control with it, or are not at hand"
+    )
 
 
 def _words(given: Sequence[DoseResult]) -> str:

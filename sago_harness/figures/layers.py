@@ -9,6 +9,7 @@ from sago_harness.figures.curves import Curve, curves, room
 from sago_harness.figures.figure import Drawn, Figure, NotDrawn
 from sago_harness.figures.names import fitting, labels
 from sago_harness.figures.panels import Spec, across, arranged
+from sago_harness.figures.places import NO_NOISE
 from sago_harness.figures.plain import some, told
 from sago_harness.figures.series import Series
 from sago_harness.report.tables import Cell, Column, Table
@@ -79,7 +80,7 @@ def layers(study: Study) -> list[Drawn]:
         panels, _KEY + (" Dotted line: noise floor." if noisy else ""), columns=columns_of,
         width=columns_of * (size[0] + 30), spacing=14,
     )  # fmt: skip
-    notes = [] if noisy else ["no noise floor: no run repeats its canonical prompts"]
+    notes = [] if noisy else [NO_NOISE]
     if lacking:
         notes.append(f"without a profile: {some(lacking, 6)}")
     rows: list[tuple[Cell, ...]] = [

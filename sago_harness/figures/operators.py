@@ -13,7 +13,7 @@ from sago_harness.figures.figure import Drawn, Figure, NotDrawn
 from sago_harness.figures.heat import Cell, heat, instability_colours
 from sago_harness.figures.names import labels, slug, whole
 from sago_harness.figures.panels import arranged
-from sago_harness.figures.places import AXIS_NAMES, is_own, place_of
+from sago_harness.figures.places import AXIS_NAMES, Place, is_own, noise_note, place_of
 from sago_harness.figures.plain import told
 from sago_harness.figures.series import Series
 from sago_harness.figures.theme import MOST
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from sago_harness.report.study import Study
     from sago_harness.stats.compare import Comparison
     from sago_harness.stats.operators import OperatorResult
+
+#: What the operators are held against, set apart from them.
+AGAIN = "asked again (noise floor)"
+ANOTHER, TAKEN_OVER = "another question (chance)", "taken over whole (chance)"
+
+#: The label of nothing: parts operators and what they are held against.
+_GAP = " "
 
 
 def operators(study: Study) -> list[Drawn]:
@@ -89,25 +96,32 @@ def _map(
         why = next((mean.reason for mean in means.values() if mean.reason), "nothing is scored")
         return NotDrawn(name, "operators", title, f"no operator has {told_as}: {why}")
     higher = score in COMPOSITES
+    chance = 0.0 if higher else 1.0
+    noise = _noise(place_of(found, task), score)
     series = Series(found.models)
-    operator_label = labels(f"{family}/{operator}" for family, operator in keys)
+    beside: dict[str, dict[str, float]] = {AGAIN: noise} if noise else {}
+    beside[TAKEN_OVER if score == "sago_mirroring" else ANOTHER] = dict.fromkeys(order, chance)
+    operator_label = labels([*(f"{family}/{operator}" for family, operator in keys), *beside])
     turned = len(order) > max(MOST, len(keys))
+
+    def cell(operator: str, model: str, value: float, detail: str) -> Cell:
+        label = operator_label[operator]
+        row, column = (series.label[model], label) if turned else (label, series.label[model])
+        return Cell(row, column, value, told(value, 2), whole(model) if turned else label, detail)
+
     cells = []
     for (key, model), mean in means.items():
-        operator = operator_label[f"{key[0]}/{key[1]}"]
         detail = f"mean over {mean.data_sets} of {mean.of} data sets" if many else ""
-        cells.append(
-            Cell(
-                row=series.label[model] if turned else operator,
-                column=operator if turned else series.label[model],
-                value=mean.value,
-                text=told(mean.value, 2),
-                full=whole(model) if turned else operator,
-                detail=detail if math.isfinite(mean.value) else mean.reason,
-            )
-        )
+        why = detail if math.isfinite(mean.value) else mean.reason
+        cells.append(cell(f"{key[0]}/{key[1]}", model, mean.value, why))
+    for reference, levels in beside.items():
+        for model in order:
+            level = levels.get(model, math.nan)
+            why = "" if math.isfinite(level) else "not every run of it repeats its prompts"
+            cells.append(cell(reference, model, level, why))
     rows = [series.label[model] for model in order]
-    columns = list(operator_label.values())
+    columns = [operator_label[f"{family}/{operator}"] for family, operator in keys]
+    columns += [_GAP, *(operator_label[reference] for reference in beside)]
     if not turned:
         rows, columns = columns, rows
     size = (44, 22) if len(columns) <= MOST else (36, 20)
@@ -115,21 +129,50 @@ def _map(
     panel = heat(cells, rows, columns, colours, size=size,
                  row_title="model" if turned else "operator",
                  column_title="operator" if turned else "model", value_title=told_as)  # fmt: skip
-    end = "1 = nothing moves, 0 = chance" if higher else "0 = nothing moves, 1 = chance, another question"
-    key_text = f"Score of each operator's variants alone; darker is less stable; {end}. Hatched: no value."
+    end = "1 = nothing moves, 0 = chance" if higher else "0 = nothing moves, 1 = chance"
+    key_text = (
+        f"Score of each operator's variants alone; darker is less stable; {end}. Set apart: "
+        f"{'noise floor and chance' if noise else 'chance'}. Hatched: no value."
+    )
     spec = arranged([panel], key_text, columns=1, width=max(420, size[0] * len(columns) + 160))
+    notes = _notes(found, score, bool(noise))
     table_rows: list[tuple[TableCell, ...]] = [
-        (key[0], key[1], model, mean.value, mean.data_sets, mean.of, mean.reason)
+        (
+            key[0],
+            key[1],
+            model,
+            mean.value,
+            noise.get(model, math.nan),
+            chance,
+            mean.data_sets,
+            mean.of,
+            mean.reason,
+        )
         for (key, model), mean in means.items()
     ]
     table = Table(
         name, title,
         (Column("family", kind="text"), Column("operator", kind="text"), Column("model", kind="text"),
-         Column(score), Column("data_sets", "data sets", "count"), Column("of", kind="count"),
+         Column(score), Column("noise", "noise floor"), Column("chance"),
+         Column("data_sets", "data sets", "count"), Column("of", kind="count"),
          Column("reason", kind="text")),
-        tuple(table_rows),
+        tuple(table_rows), notes,
     )  # fmt: skip
-    return Figure(name, "operators", title, _words(told_as, known, higher), spec, table)
+    return Figure(name, "operators", title, _words(told_as, known, higher), spec, table, notes)
+
+
+def _notes(found: Comparison, score: str, noisy: bool) -> tuple[str, ...]:
+    if not is_own(found) and not noisy:
+        return ("no noise floor: it is not formed under a published scheme",)
+    return noise_note(found, score, noisy)
+
+
+def _noise(place: Place, score: str) -> dict[str, float]:
+    """Return the noise floor of each model on the scale of a score; empty where no model has one."""
+    levels = place.noise.get(score)
+    if levels is None or not np.isfinite(levels).any():
+        return {}
+    return dict(zip(place.models, levels.tolist(), strict=True))
 
 
 def _mean(results: Sequence[OperatorResult], score: str, model: str) -> _Mean:

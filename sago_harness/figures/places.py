@@ -13,7 +13,9 @@ from sago_harness.figures.series import ordered
 from sago_harness.stats.compare import OWN, Comparison
 from sago_harness.stats.overall import OVERALL
 from sago_harness.stats.quantities import Quantity
-from sago_harness.stats.table import Doubles
+from sago_harness.stats.reduce import MIRRORING
+from sago_harness.stats.scored import ScoredTask
+from sago_harness.stats.table import Doubles, Flags
 
 #: Axis scores -> name for people.
 AXIS_NAMES = {
@@ -22,6 +24,9 @@ AXIS_NAMES = {
     "sago_confidence": "confidence",
     "sago_mirroring": "mirroring",
 }
+
+#: What is told where no run has a noise floor.
+NO_NOISE = "no noise floor: no run repeats its canonical prompts"
 
 
 @dataclass(frozen=True)
@@ -130,3 +135,38 @@ def is_own(found: Comparison) -> bool:
 def where(place: str) -> str:
     """Return a place in words."""
     return "over all data sets" if place == OVERALL else f"on {place}"
+
+
+def noise_note(found: Comparison, score: str, noisy: bool) -> tuple[str, ...]:
+    """Return the note of a figure that says why no noise floor is drawn; none where one is.
+
+    Parameters
+    ----------
+    found : Comparison
+    score : str
+        Score or axis of the figure; "" for several.
+    noisy : bool
+        Whether any model has a floor there.
+    """
+    if noisy:
+        return ()
+    if not is_own(found):
+        return (f"no chance level, no noise floor: the published scheme {found.settings.scheme} has none",)
+    if score == "sago_mirroring":
+        return ("no noise floor of its own: mirroring has it taken off already",)
+    repeated = [bool(known) for one in found.scored.values() for known in _repeated(one)]
+    if not any(repeated):
+        return (NO_NOISE,)
+    if not all(repeated):
+        lacking = f"{repeated.count(False)} of {len(repeated)} runs do not repeat their canonical prompts"
+        return (f"no noise floor: {lacking}",)
+    return ("no noise floor: a chance level, which it is a share of, is missing",)
+
+
+def _repeated(one: ScoredTask) -> Flags:
+    """Say which models of a data set have repeats of canonical prompts, of shape (M,)."""
+    known: Flags = np.zeros(len(one.models), dtype=bool)
+    for name, values in one.reduced.items():
+        if name != MIRRORING:
+            known |= np.isfinite(values.floors).any(axis=1)
+    return known

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sago_harness.figures.figure import Drawn, Figure, NotDrawn
 from sago_harness.figures.panels import arranged
-from sago_harness.figures.places import AXIS_NAMES, Value, axes_of, is_own, place_of, where
+from sago_harness.figures.places import AXIS_NAMES, Value, axes_of, is_own, noise_note, place_of, where
 from sago_harness.figures.plain import some, told
 from sago_harness.figures.series import Series
 from sago_harness.figures.strips import Row, strip
@@ -84,7 +84,7 @@ def profile(study: Study) -> list[Drawn]:
             (one,) = [value for value in given[axis] if value.model == model]
             cells = (one.value, (one.low, one.high), one.noise, 1.0, one.n, one.reason)
             rows.append((model, AXIS_NAMES[axis], *cells))
-    notes = () if noisy else ("no noise floor: no run repeats its canonical prompts",)
+    notes = noise_note(found, "", noisy)
     table = Table("profile", title, columns, tuple(rows), notes)
     return [Figure("profile", "profile", title, _words(given), spec, table, notes)]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sago_harness.figures.figure import Drawn, Figure, NotDrawn
 from sago_harness.figures.panels import arranged
-from sago_harness.figures.places import Place, Value, is_own, place_of, where
+from sago_harness.figures.places import Place, Value, is_own, noise_note, place_of, where
 from sago_harness.figures.plain import some, span, told
 from sago_harness.figures.series import Series, ordered
 from sago_harness.figures.strips import Row, strip
@@ -68,7 +68,7 @@ def _score(found: Comparison, place: Place, score: str) -> Drawn:
         name, "standing", title, _words(score, order, by, ranks, own),
         arranged([panel], " ".join(key.split()), columns=1, width=_WIDTH + 200),
         _table(found, score, name, title, [by[model] for model in order], ranks, own),
-        () if noisy or not own else ("no noise floor: no run repeats its canonical prompts",),
+        noise_note(found, score, noisy),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sago_harness.figures.figure import Drawn, Figure, NotDrawn
 from sago_harness.figures.names import fitting, labels
 from sago_harness.figures.panels import Spec, across, arranged
-from sago_harness.figures.places import place_of
+from sago_harness.figures.places import NO_NOISE, place_of
 from sago_harness.figures.plain import told
 from sago_harness.figures.series import Series
 from sago_harness.figures.strips import Row, strip
@@ -102,7 +102,7 @@ def _measure(found: Comparison, measure: str, order: list[str]) -> Drawn:
         Column("verdict", kind="text"),
     )
     lacking = not noisy and measure != MIRRORING
-    notes = ("no noise floor: no run repeats its canonical prompts",) if lacking else ()
+    notes = (NO_NOISE,) if lacking else ()
     spec = arranged(panels, key, columns=columns_of, width=columns_of * width + 120, spacing=20)
     table = Table(name, title, columns, tuple(rows), notes)
     return Figure(name, "unstable", title, _words(found, measure, given), spec, table, notes)

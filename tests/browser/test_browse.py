@@ -316,6 +316,20 @@ def test_distances_stand_beside_chance_and_noise(browser: Browser, study: Study,
                 assert ("chance" in tile.inner_text()) == (name != "x_mr")
 
 
+def test_bars_of_the_overview_have_chance_and_floor(browser: Browser, page_file: Path) -> None:
+    with browsing(browser, page_file, "#doc=facts/steady/d00007") as page:
+        bars = part(page, "pane").locator(".sb-bars .sb-bar")
+        places = "(bar, name) => [...bar.querySelectorAll(name)].map((one) => one.style.left)"
+        for bar in bars.all():
+            assert bar.evaluate(places, ".sb-floor") == ["0%"], "the made repeats are equal"
+            assert len(bar.evaluate(places, ".sb-chance")) == 1
+        assert "the dotted one the model's noise floor" in part(page, "pane").inner_text()
+        page.evaluate("location.hash = '#doc=maths/steady/d00007'")
+        expect(part(page, "pane").locator(".sb-about")).to_contain_text("maths")
+        assert part(page, "pane").locator(".sb-bars .sb-floor").count() == 0
+        assert "without repeats there is no noise floor" in part(page, "pane").inner_text()
+
+
 def test_reasons_flags_and_answers_are_told(browser: Browser, tmp_path: Path) -> None:
     made = made_rows(tmp_path)
     canonical, first, second, third = of_document(made, 0)

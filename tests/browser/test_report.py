@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -209,6 +210,23 @@ def test_files_are_what_was_shown(browser: Browser, report: Path, tmp_path: Path
         lines = (tmp_path / "x.csv").read_text().splitlines()
         assert len(lines) == 1 + plate.locator("tbody tr").count()
         assert page.locator(".desk").count() == 0
+
+
+def test_the_leaderboard_can_be_saved(browser: Browser, report: Path, tmp_path: Path) -> None:
+    with opened(browser, report, drawn=False) as watched:
+        page = watched.page
+        with page.expect_download() as got:
+            page.locator('button[data-save="csv"][data-of="board"]').click()
+        got.value.save_as(tmp_path / "x.csv")
+        with (tmp_path / "x.csv").open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        assert [row["model"] for row in rows] == page.locator("#board tbody th").all_inner_texts()
+        for row in rows:
+            assert (float(row["chance"]), float(row["noise"])) == (0.0, 1.0), "the made repeats are equal"
+        drawn = page.locator("#board tbody .whisker")
+        assert (
+            drawn.count() == len(rows) == drawn.locator(".chance").count() == drawn.locator(".noise").count()
+        )
 
 
 def test_rows_that_are_left_out_come_on_demand(browser: Browser, report: Path) -> None:

@@ -13,12 +13,15 @@ import pytest
 from scipy import stats
 
 from sago_harness.figures import FIGURES, Figure, figures
+from sago_harness.figures.bump import MOST_CROSSINGS
 from sago_harness.figures.levels import noise_levels
+from sago_harness.figures.operators import AGAIN, ANOTHER, TAKEN_OVER
 from sago_harness.report.compared import TABLES
 from sago_harness.report.study import Study, read_study
+from sago_harness.scores.table import read_parquet
 from sago_harness.stats.resampling import Settings
 from tests.figures.studies import made, points, profile_of, rows_in, study, study_of
-from tests.runs.made_runs import write_runs
+from tests.runs.made_runs import signature, write_results, write_runs, write_samples
 
 
 def told(of: Study, name: str) -> list[dict[str, Any]]:
@@ -174,7 +177,9 @@ def test_operators_are_means_over_data_sets(of: Study) -> None:
         assert row["data_sets"] == len(values)
         assert bool(row["reason"]) != bool(values)
     cells = [row for row in rows_in(figure.spec) if "column" in row]
-    written = {row["value"] for row in cells if row.get("value") is not None}
+    marks = [row for row in cells if {row["row"], row["column"]} & {AGAIN, ANOTHER}]
+    assert {row["value"] for row in marks if ANOTHER in row.values()} == {1.0}
+    written = {row["value"] for row in cells if row not in marks and row.get("value") is not None}
     assert sorted(written) == near(
         sorted({round(r["sago_activation"], 7) for r in rows(figure) if r["data_sets"]})
     )
@@ -340,17 +345,91 @@ def test_noise_stands_on_the_scale_of_the_scores() -> None:
     figure = drawn(of, "standing")["standing-sago_core"]
     assert points(figure.spec, "noise") == {("a", 0.9), ("b", 0.9)}
     assert not figure.notes
+    for name, chance, own in (("sago_core", 0.0, 0.9), ("activation", 1.0, 0.1)):
+        figure = drawn(of, "operators")[f"operators-{name}"]
+        levels = {
+            (row["row"], row["value"]) for row in rows_in(figure.spec) if row.get("row") in (AGAIN, ANOTHER)
+        }
+        assert levels == {(AGAIN, own), (ANOTHER, chance)}
+        for row in rows(figure):
+            assert (row["noise"], row["chance"]) == (near(own), chance)
+        assert not figure.notes
+    figure = drawn(of, "operators")["operators-mirroring"]
+    levels = {(row["row"], row["value"]) for row in rows_in(figure.spec) if "(" in row.get("row", "")}
+    assert levels == {(TAKEN_OVER, 1.0)}
+    assert figure.notes == ("no noise floor of its own: mirroring has it taken off already",)
+    figure = drawn(of, "accuracy")["accuracy-sago_core"]
+    assert points(figure.spec, "noise") == {("a", 0.9), ("b", 0.9)}
+    assert "noise alone" in " ".join(figure.spec["title"]["text"])
+    for row in rows(figure):
+        assert (row["noise"], row["chance"]) == (near(0.9), 0.0)
+    assert not figure.notes
 
 
 def test_without_repeats_no_noise_is_drawn_and_that_is_said() -> None:
     of = study("one")
     assert all(np.isnan(level).all() for name, level in noise_levels(of.found, "facts").items())
-    for kind in ("standing", "profile", "unstable"):
+    for kind in ("standing", "profile", "unstable", "datasets", "operators", "accuracy", "dose"):
         for one in figures(of, [kind]):
             assert isinstance(one, Figure)
             assert points(one.spec, "noise") == set()
             if one.name != "unstable-x_mr":
-                assert "no noise floor" in one.notes[0]
+                assert any("no noise floor" in note for note in one.notes), one.name
+            assert one.table.notes == one.notes or kind == "standing"
+
+
+def test_repeats_of_some_runs_give_no_floor_over_all_data_sets() -> None:
+    of = study_of([made("p", 0, ["a", "b"], repeats=2), made("q", 1, ["a", "b"])])
+    (note,) = drawn(of, "standing")["standing-sago"].notes
+    assert note == "no noise floor: 2 of 4 runs do not repeat their canonical prompts"
+    assert not drawn(of, "datasets")["datasets-sago"].notes, "one of the data sets has a floor"
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_a_distance_of_no_score_has_its_chance_level_from_the_records(tmp_path: Path, ending: str) -> None:
+    (path,) = write_runs(tmp_path / "parquet", models=["a"], tasks=["p"], documents=9, variants=12)
+    records = read_parquet(path)
+    folder = tmp_path / ending
+    if ending == "jsonl":
+        folder.mkdir()
+        write_samples(records, folder / path.with_suffix(".jsonl").name.replace("records", "samples"))
+        write_results(folder, "a", {"p": signature("p", 9, 12)})
+    squares: dict[str, list[float]] = {}
+    for row in records:
+        if row["role"] == "control" and row["distances"]["x_jsd"] is not None:
+            squares.setdefault(row["document"], []).append(row["distances"]["x_jsd"] ** 2)
+    level = math.fsum(math.sqrt(math.fsum(of) / len(of)) for of in squares.values()) / len(squares)
+    study = read_study([folder], Settings(resamples=99), with_texts=False)
+    figure = drawn(study, "dose")["dose-x_jsd"]
+    assert [row["chance"] for row in rows(figure)] == near([level] * len(rows(figure)))
+    assert [value for _, value in points(figure.spec, "level")] == near([round(level, 7)])
+    assert "Dashed line: chance" in " ".join(figure.spec["title"]["text"])
+    assert not any("chance" in note for note in figure.notes)
+    # Without its records nobody knows it, and that is told.
+    (figure,) = (one for one in figures(replace(study, runs={}), ["dose"]) if one.name == "dose-x_jsd")
+    assert isinstance(figure, Figure)
+    assert points(figure.spec, "level") == set()
+    assert figure.notes[0].startswith("no chance level: x_jsd forms no score")
+
+
+def test_many_crossings_have_marks_for_confirmed_reversals_alone_and_the_key_says_so() -> None:
+    few = drawn(study("two"), "bump")["bump-sago_core"]
+    assert "faint dot" in " ".join(few.spec["title"]["text"])
+    of = study("many")
+    for score in of.found.scores:
+        confirmed = sum(r["confirmed"] for r in told(of, "where-reversed") if r["score"] == score)
+        figure = drawn(of, "bump")[f"bump-{score}"]
+        key = " ".join(figure.spec["title"]["text"])
+        assert "confirmed reversals alone have a mark" in key
+        assert "faint" not in key
+        marks = [row["certainty"] for row in rows_in(figure.spec) if "certainty" in row]
+        assert marks == ["confirmed"] * min(confirmed, MOST_CROSSINGS)
+        said = {
+            "A crossing without a mark is not confirmed": 0 < confirmed <= MOST_CROSSINGS,
+            f"These are the {MOST_CROSSINGS} surest": confirmed > MOST_CROSSINGS,
+            "None is confirmed here": confirmed == 0,
+        }
+        assert {words: words in key for words in said} == said
 
 
 def test_chance_stands_on_every_scale() -> None:

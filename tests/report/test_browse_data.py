@@ -15,13 +15,15 @@ import pytest
 from sago_harness.report.browse.block import DataBlock, packed, unpacked
 from sago_harness.report.browse.data import FIRST, BrowseData, browse_data
 from sago_harness.report.browse.script import PARTS
-from sago_harness.report.browse.unrest import levels
+from sago_harness.report.browse.unrest import floor_share, levels
 from sago_harness.report.study import Study, read_study
 from sago_harness.runs.columns import read_columns
 from sago_harness.scores.table import read_parquet
 from sago_harness.stats.independence import chance_levels
 from sago_harness.stats.resampling import Settings
+from sago_harness.stats.scored import score_task
 from tests.runs.made_runs import TIME, Rows, signature, write_results, write_runs, write_samples
+from tests.stats.made import table
 
 FEW = Settings(resamples=99)
 
@@ -219,6 +221,21 @@ def test_chance_levels_and_noise_floors_are_those_of_the_scores(study: Study, da
                     assert exact[1] == pytest.approx(math.sqrt(floors[np.isfinite(floors)].mean()), abs=1e-12)
                 assert abs(chance / 1000 - levels(columns, name)[0]) <= 0.0005
                 assert floor == 0
+            assert model["floor"] == 0
+
+
+def test_the_floor_of_shares_is_the_share_of_repeats() -> None:
+    """Repeats at .06, controls at .6: a tenth of chance on each axis; mirroring has none of its own."""
+    one = table(np.random.default_rng(1), documents=12, repeats=2)
+    fixed: dict[str, Any] = {
+        "controls": {name: np.full_like(values, 0.6) for name, values in one.controls.items()},
+        "repeats": {name: np.full_like(values, 0.06) for name, values in one.repeats.items()},
+    }
+    scored = score_task(replace(one, **fixed))
+    for score in ("sago", "sago_core", "sago_text", "sago_activation", "x_bleu"):
+        assert floor_share(scored, 0, score) == pytest.approx(0.1)
+    assert math.isnan(floor_share(scored, 0, "sago_mirroring"))
+    assert math.isnan(floor_share(score_task(replace(one, repeats={})), 0, "sago_core"))
 
 
 def test_prompts_that_models_share_are_kept_once(data: BrowseData) -> None:

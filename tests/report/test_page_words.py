@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from sago_harness.report.page.board import board_of
 from sago_harness.report.page.standing import main_score, sentences, standings
 from sago_harness.report.page.verdict import CONFIRMED, IMPOSSIBLE, NOT_SHOWN, smallest_adjusted, verdict
 from sago_harness.report.page.whisker import scale_of
+from sago_harness.report.tables import as_csv
 from sago_harness.stats.compare import Comparison, compare
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.table import ScoreTable
@@ -166,3 +171,51 @@ def test_a_scale_holds_its_values(values: list[float]) -> None:
     assert np.allclose(steps, steps[0])
     places = [scale.place(value) for value in sorted(values)]
     assert places == sorted(places)
+
+
+def lines_of(drawing: str, name: str) -> list[float]:
+    """Where the upright lines of a class stand."""
+    return [float(x) for x in re.findall(rf'<line class="{name}" x1="([\d.]+)"', drawing)]
+
+
+def repeated(level: float) -> Comparison:
+    """Repeats at a distance of ``level``, controls at .6: noise is known in closed form."""
+    rng = np.random.default_rng(5)
+    tables = []
+    for task in ("p", "q"):
+        one = table(rng, task=task, models=MODELS, documents=12, repeats=2)
+        fixed = {
+            "controls": {name: np.full_like(values, 0.6) for name, values in one.controls.items()},
+            "repeats": {name: np.full_like(values, level) for name, values in one.repeats.items()},
+        }
+        tables.append(replace(one, **fixed))  # type: ignore[arg-type]
+    return compare(ScoreTable.of(tables), Settings(resamples=99), workers=1)
+
+
+def test_the_leaderboard_draws_chance_and_noise_in_every_interval() -> None:
+    study = repeated(0.06)
+    board = board_of(standings(study), study)
+    # A tenth of chance on three axes, none on mirroring.
+    assert board.noise == {model: pytest.approx(1.0 - 0.3 / 4.0) for model in MODELS}
+    assert board.scale.low == 0.0
+    for one in board.rows:
+        drawing = board.drawn(one)
+        assert lines_of(drawing, "chance") == [board.scale.place(0.0)]
+        assert lines_of(drawing, "noise") == [board.scale.place(0.925)]
+        assert lines_of(drawing, "span") == [board.scale.place(one.score.low)]
+    assert "dashed line at 0, chance" in board.key
+    assert "noise" in board.key
+    assert board.notes == ()
+    rows = list(csv.DictReader(io.StringIO(as_csv(board.table))))
+    for one, row in zip(board.rows, rows, strict=True):
+        assert (row["model"], float(row["value"]), row["score"]) == (one.model, one.score.value, "sago")
+        assert (float(row["interval_low"]), float(row["interval_high"])) == (one.score.low, one.score.high)
+        assert (float(row["noise"]), float(row["chance"])) == (board.noise[one.model], 0.0)
+
+
+def test_the_leaderboard_says_that_there_is_no_noise_floor(steady: Comparison) -> None:
+    board = board_of(standings(steady), steady)
+    assert board.notes == ("no noise floor: no run repeats its canonical prompts",)
+    assert "noise" not in board.key
+    assert lines_of(board.drawn(board.rows[0]), "noise") == []
+    assert lines_of(board.drawn(board.rows[0]), "chance")

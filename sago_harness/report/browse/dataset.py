@@ -11,7 +11,15 @@ import numpy as np
 from sago_harness.axes import MEASURES
 from sago_harness.report.browse.block import DataBlock, packed
 from sago_harness.report.browse.said import Said, read_said
-from sago_harness.report.browse.unrest import Unrest, furthest, inside, levels, unrest, variant_shares
+from sago_harness.report.browse.unrest import (
+    Unrest,
+    floor_share,
+    furthest,
+    inside,
+    levels,
+    unrest,
+    variant_shares,
+)
 from sago_harness.runs.columns import CANONICAL, REPEAT, VARIANT, Codes
 from sago_harness.runs.find import RunFile
 from sago_harness.stats.scored import ScoredTask
@@ -191,6 +199,8 @@ def _of_model(
         "has": (cells.max(axis=1) >= 0).astype(int).tolist(),
         # Without the canonical prompt, which is no variant.
         "shares": [row[1:] for row in whole],
+        # Noise, where chance is 1.
+        "floor": _number(floor_share(scored, place, of.score)),
         "furthest": furthest(np.where(counted, shares, np.nan), names).tolist(),
         "measures": measures,
         "levels": {name: [_number(value) for value in levels(columns, name)] for name in known},

@@ -10,6 +10,7 @@ import numpy as np
 from sago_harness.runs.columns import CONTROL, REPEAT, VARIANT, Codes, Columns
 from sago_harness.scores.reduce import scored_families
 from sago_harness.stats.independence import chance_levels
+from sago_harness.stats.means import known_mean
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags
@@ -102,6 +103,35 @@ def variant_shares(columns: Columns, scored: ScoredTask, place: int, score: str)
             found.append(own / level if level > 0.0 else np.full(shape, np.nan))
         axes.append(_mean(found, shape))
     return np.where(columns.role == VARIANT, _mean(axes, shape), np.nan)
+
+
+def floor_share(scored: ScoredTask, place: int, score: str) -> float:
+    """Return a model's noise floor on the scale of :func:`variant_shares`; NaN where it has none.
+
+    Parameters
+    ----------
+    scored : ScoredTask
+    place : int
+        Of the model among those of ``scored``.
+    score : str
+
+    Returns
+    -------
+    float
+        Mean over the score's axes of the mean over their measures of the root mean square distance of
+        the canonical repeats as a share of chance, from 0 on. Mirroring has its floor taken off and has
+        none.
+    """
+    axes = []
+    for part in of_variants(score, parts_of(score)):
+        found = []
+        for name in measures_of(scored.reduced, part):
+            values = scored.reduced[name]
+            level = chance_levels(values)[place]
+            floor = np.sqrt(known_mean(values.floors)[place])
+            found.append(floor / level if level > 0.0 and name != MIRRORING else np.nan)
+        axes.append(float(np.mean(found)) if found else np.nan)
+    return float(np.mean(axes)) if axes else float("nan")
 
 
 def levels(columns: Columns, name: str) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from sago_harness.jsonsafe import clean_text
 from sago_harness.report.changes import escape_line
 from sago_harness.report.tables import Cell, Column, Table, shown
 
@@ -84,7 +85,8 @@ def document_link(task: str, model: str, document: str) -> str:
     >>> document_link("facts", "org/a", "d 1")
     '#doc=facts/org%2Fa/d%201'
     """
-    return "#doc=" + "/".join(quote(name, safe="", errors="replace") for name in (task, model, document))
+    # A lone surrogate is U+FFFD there, as in all data of the page.
+    return "#doc=" + "/".join(quote(clean_text(name), safe="") for name in (task, model, document))
 
 
 @dataclass(frozen=True)

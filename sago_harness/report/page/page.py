@@ -21,14 +21,15 @@ from sago_harness.figures import Figure, NotDrawn, figures
 from sago_harness.figures.theme import dark, light
 from sago_harness.report.browse.script import TEMPLATES, script
 from sago_harness.report.compared import RARE, TABLES
+from sago_harness.report.page.board import board_of
 from sago_harness.report.page.bundle import plotting_library, plotting_versions
+from sago_harness.report.page.commands import commands_table, rebuilt_commands
 from sago_harness.report.page.layout import READING, SEEN, WITH_DOCUMENTS, Part, parts_of
 from sago_harness.report.page.markup import Shown, html_table, line, one_line
 from sago_harness.report.page.policy import content_policy, embedded, inline_script, inline_style, packed
 from sago_harness.report.page.sources import sources_table
-from sago_harness.report.page.standing import Standing, main_score, sentences, standings
+from sago_harness.report.page.standing import sentences, standings
 from sago_harness.report.page.verdict import verdict
-from sago_harness.report.page.whisker import Scale, scale_of
 from sago_harness.report.tables import Column, Table, as_csv, shown
 from sago_harness.whole import whole
 
@@ -119,6 +120,12 @@ def build(
     style = inline_style(_text(_HERE / "report.css") + (_text(TEMPLATES / "browse.css") if browse else ""))
     scripts = [text for text in code.values() if text]
     rows = standings(study.found)
+    board = board_of(rows, study.found)
+    commands = rebuilt_commands(study)
+    # They stand there in another shape; their files are tables as all others are.
+    numbers.tables.append(Shown("board", board.table, Markup("")))
+    if commands:
+        numbers.tables.append(Shown("commands", commands_table(commands), Markup("")))
     return _environment().get_template("report.html.j2").render(
         policy=content_policy(scripts, [style]),
         style=style,
@@ -128,7 +135,7 @@ def build(
         notes=study.found.notes,
         told=[(one, sentences(one, study.found, linked=browse is not None)) for one in rows],
         most_told=_TOLD,
-        board=_board(rows, study),
+        board=board,
         verdict=verdict(study.found),
         parts=[one for one in filled if one.kinds or one.missing or one.tables],
         plates=plates,
@@ -138,6 +145,7 @@ def build(
         sources=sources,
         signature=study.found.signature,
         command=study.command,
+        commands=commands,
         versions=plotting_versions(),
         level=study.found.settings.confidence.replace("%", " %"),
         themes={"light": light(), "dark": dark()},
@@ -217,29 +225,6 @@ def _fill(
 
 def _stored(one: Shown) -> dict[str, Any]:
     return {"file": f"{file_name(one.table.name)}.csv", "csv": as_csv(one.table), "rest": one.rest}
-
-
-def _board(rows: Sequence[Standing], study: Study) -> dict[str, Any]:
-    """Return what the leaderboard in front shows."""
-    found = study.found
-    axes = list(dict.fromkeys(axis.name for one in rows for axis in one.axes))
-    order = ["sago_generation", "sago_activation", "sago_confidence", "sago_mirroring"]
-    beside = [
-        key
-        for key in ("acc", "acc_mean", "acc_worst", "flip")
-        if any(one.row.get(key) is not None for one in rows)
-    ]
-    scale: Scale = scale_of(
-        [bound for one in rows for bound in (one.score.value, one.score.low, one.score.high)]
-    )
-    return {
-        "rows": rows,
-        "score": main_score(found) or (found.scores[0] if found.scores else "score"),
-        "axes": sorted(axes, key=lambda name: order.index(name) if name in order else len(order)),
-        "beside": beside,
-        "scale": scale,
-        "ranked": any(one.ranks for one in rows),
-    }
 
 
 def _subtitle(study: Study) -> str:

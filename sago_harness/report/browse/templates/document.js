@@ -214,7 +214,8 @@ const lead = (of, keys) => {
 };
 
 const overview = (of, keys) => {
-  const scale = Math.max(1040, ...keys.map((k) => (typeof of.share(k) === "number" ? of.share(k) : 0)));
+  const floor = of.model.floor;
+  const scale = Math.max(1040, floor || 0, ...keys.map((k) => (typeof of.share(k) === "number" ? of.share(k) : 0)));
   const items = keys.map((k) => {
     const [id, family, operator, , role, scored] = of.set.keys[k];
     const note = role === "repeat" ? "repeat" : of.unchanged(k) ? "same response" : `${family}/${operator}`;
@@ -222,7 +223,7 @@ const overview = (of, keys) => {
       "button",
       "",
       make("span", "", named(id)),
-      bar(of.share(k), { chance: 1000, scale, beside: !scored }),
+      bar(of.share(k), { chance: 1000, floor, scale, beside: !scored }),
       make("span", "sb-number", number(of.share(k))),
       make("span", "sb-note", named(note)),
     );
@@ -290,10 +291,11 @@ const draw = (n, prompts, said) => {
   if (keys.length) parts.push(make("label", "sb-note sb-order", "Variants: ", order), overview(of, keys));
   else parts.push(make("p", "sb-note", "No variant of this document is chosen by the filters."));
   const noise = Object.values(of.model.levels).some(([, floor]) => typeof floor === "number");
+  const again = typeof of.model.floor === "number" ? ", the dotted one the model's noise floor on this scale" : "";
   const dotted = noise ? ", a dotted line its noise floor (the canonical prompt asked again)" : "; without repeats there is no noise floor";
   const hatched = keys.some((k) => of.set.keys[k][4] === "variant" && !of.set.keys[k][5]) ? " Hatched: beside the score." : "";
   if (keys.length)
-    parts.push(make("p", "sb-note", `Bars here: share of chance; the line is 1, as far as another question.${hatched} At the distances below, the line is the measure's chance level${dotted}.`));
+    parts.push(make("p", "sb-note", `Bars here: share of chance; the line is 1, as far as another question${again}.${hatched} At the distances below, the line is the measure's chance level${dotted}.`));
   parts.push(card(of, 0), ...keys.map((k) => card(of, k)));
   pane.replaceChildren(...parts);
   highlight();
