@@ -14,11 +14,12 @@ documents that all agree it is the "rule of three".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from sago_harness.gate.strata import Stratum, degrees_of_freedom, studentised_within
 from sago_harness.stats.intervals import studentised
 from sago_harness.stats.resampling import TIE, Purpose, Singles
 from sago_harness.stats.table import Doubles
@@ -70,16 +71,19 @@ class BootstrapT(Bounds):
     Attributes
     ----------
     df : float
-        Documents less 1.
+        Documents less 1; of a mean over data sets those of :func:`sago_harness.gate.strata.welch`.
     draws : ndarray of shape (B,)
         (value* - value) / error*, sorted.
     unseen : callable or None
         ``unseen(level)``: what is added up and down for measures that few documents moved.
+    slant : float
+        How much higher than the value the truth lies on average.
     """
 
     df: float = 1.0
     draws: Singles = field(default_factory=lambda: np.zeros(0, dtype=np.float32), repr=False)
     unseen: Unseen | None = field(default=None, repr=False)
+    slant: float = 0.0
 
     method = "bootstrap_t"
 
@@ -111,7 +115,9 @@ class BootstrapT(Bounds):
         return min(max(drawn, student) * (1.0 + 1.0 / (self.df + 1.0)), widest)
 
     def _more(self, level: float, side: int) -> float:
-        return self.unseen(level)[side] if self.unseen is not None else 0.0
+        rare = self.unseen(level)[side] if self.unseen is not None else 0.0
+        # It widens one side and never narrows the other.
+        return rare + max(0.0, -self.slant if side else self.slant)
 
 
 @dataclass(frozen=True)
@@ -224,6 +230,8 @@ def bootstrap_bounds(
     resamples: int,
     source: Purpose,
     unseen: Unseen | None = None,
+    strata: Sequence[Stratum] = (),
+    slant: float = 0.0,
 ) -> Bounds:
     """Return the bounds of a score, or of a difference of two.
 
@@ -241,6 +249,10 @@ def bootstrap_bounds(
         Of the draws: the same for all scores of a data set.
     unseen : callable, optional
         See :class:`BootstrapT`. Without it nothing is said where no document deviates.
+    strata : sequence of Stratum, optional
+        Data sets that the value is the mean over, where there are several: each has draws of its own.
+    slant : float
+        Of :func:`sago_harness.gate.slant.mean_slant`.
 
     Returns
     -------
@@ -263,9 +275,13 @@ def bootstrap_bounds(
             return Bounds(value, low, high, 0.0)
         flat = np.zeros(resamples, dtype=np.float32)
         return BootstrapT(value, low, high, 0.0, count - 1.0, flat, unseen)
-    sizes = np.array([float(count)])
-    drawn = np.sort(studentised(contributions[None] / stderr, sizes, resamples, source)[:, 0])
-    return BootstrapT(value, low, high, stderr, count - 1.0, drawn, unseen)
+    scaled, df = contributions[None] / stderr, count - 1.0
+    if len(strata) > 1:
+        df = degrees_of_freedom(contributions, strata)
+        drawn = studentised_within(scaled, strata, resamples)
+    else:
+        drawn = studentised(scaled, np.array([float(count)]), resamples, source)
+    return BootstrapT(value, low, high, stderr, df, np.sort(drawn[:, 0]), unseen, slant)
 
 
 def smallest_level(holds: Callable[[float], bool]) -> float:

@@ -11,6 +11,8 @@ import numpy as np
 from sago_harness.gate import unseen
 from sago_harness.gate.bounds import Bounds, Unseen, bootstrap_bounds, bounded_mean
 from sago_harness.gate.metrics import Measured, Metric
+from sago_harness.gate.slant import mean_slant
+from sago_harness.gate.strata import Stratum
 from sago_harness.stats.overall import OVERALL, overall
 from sago_harness.stats.pair_data import PairData, pair_data
 from sago_harness.stats.quantities import Quantity
@@ -28,8 +30,8 @@ class Part:
     documents, total : int
         Documents that count, and those that could.
     moved : int or None
-        Of a score against a baseline: documents that either run was moved on, by the measure that moved
-        fewest of those that moved any; None where that does not matter.
+        Of a score against a baseline, or of a single variant of each document: documents that either run was
+        moved on, by the measure that moved fewest of those that moved any; None where that does not matter.
     """
 
     task: str
@@ -145,10 +147,11 @@ def _of_run(
         return Evidence(Bounds(value, *span), value, math.nan, 0, total, quantity.reasons[0] or "not scored")
     flat = _flat(quantity.influence[0], count, value)
     rare = unseen.mean_of([unseen.of_run(one.scored, data, 0, flat=flat) for one, data in parts])
+    each = tuple(_part_of_run(one, own) for one, own in parts)
     found = bootstrap_bounds(
-        value, quantity.influence[0], count, span, draws.resamples, draws.purpose(task), rare
-    )
-    each = tuple(Part(one.table.task, int(own.quantity.counts[0]), one.documents) for one, own in parts)
+        value, quantity.influence[0], count, span, draws.resamples, draws.purpose(task), rare,
+        _strata(parts, each, draws), float(mean_slant([data for _, data in parts])[0]),
+    )  # fmt: skip
     return Evidence(found, value, math.nan, count, total, "", each)
 
 
@@ -181,18 +184,40 @@ def _of_pair(
     difference = quantity.influence[0] - quantity.influence[1]
     flat = _flat(difference, count, max(abs(run), abs(base)))
     rare: Unseen | None = unseen.mean_of([unseen.of_pair(one.scored, own, flat=flat) for one, own in parts])
-    found = bootstrap_bounds(
-        run - base, difference, count, (-span, span), draws.resamples, draws.purpose(task), rare
-    )
     each = tuple(_part(one, own) for one, own in parts)
+    slants = mean_slant([own for _, own in parts])
+    found = bootstrap_bounds(
+        run - base, difference, count, (-span, span), draws.resamples, draws.purpose(task), rare,
+        _strata(parts, each, draws), float(slants[0] - slants[1]),
+    )  # fmt: skip
     return Evidence(found, run, base, count, total, "", each)
+
+
+def _part_of_run(one: Measured, data: PairData) -> Part:
+    """Return what a data set brings to a value of the run alone."""
+    moved = None
+    if len(one.table.variants) == 1:
+        # Squares of single distances are skewed: few moved documents give no bound that keeps its level.
+        moved = unseen.moved_by_any(one.scored, data)
+    return Part(one.table.task, int(data.quantity.counts[0]), one.documents, moved)
 
 
 def _part(one: Measured, data: PairData) -> Part:
     """Return what a data set brings to a difference: only documents of both count."""
-    both = int((data.masks[:, 0] & data.masks[:, 1]).sum())
+    # Each measure has documents of its own, and a score no more than the one that has fewest.
+    both = int((data.masks[:, 0] & data.masks[:, 1]).sum(axis=1).min(initial=data.masks.shape[2]))
     documents = min(both, int(data.quantity.counts.min()))
-    return Part(one.table.task, documents, one.documents, unseen.moved_in_pair(one.scored, data))
+    return Part(one.table.task, documents, one.documents, unseen.moved_by_any(one.scored, data))
+
+
+def _strata(
+    parts: Sequence[tuple[Measured, PairData]], each: Sequence[Part], draws: Draws
+) -> tuple[Stratum, ...]:
+    """Return the data sets of a mean, each with the draws that its own rules have."""
+    return tuple(
+        Stratum(one.table.shape[1], part.documents, draws.purpose(part.task))
+        for (one, _), part in zip(parts, each, strict=True)
+    )
 
 
 def _flat(contributions: Doubles, count: int, size: float) -> bool:

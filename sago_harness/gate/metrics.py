@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sago_harness.axes import MEASURES
+from sago_harness.axes.representation import REPRESENTATIONS
 from sago_harness.errors import SagoError, nearest, unknown
+from sago_harness.gate.beside import with_unscored_measures
 from sago_harness.gate.policy import Policy, Rule
 from sago_harness.gate.rates import ANSWERS, answers, health, rows_of_variants
 from sago_harness.stats.intervals import bounds
@@ -58,6 +61,7 @@ class Measured:
     ----------
     table : TaskTable
     scored : ScoredTask
+        With the measures that are in no score.
     rates : dict of str to ndarray of shape (M, D)
     made : ndarray of shape (D,)
         Documents that can have the metrics: those with records of a variant of the operator, scored or not,
@@ -112,7 +116,8 @@ def measured(table: TaskTable) -> Measured:
     """Return a data set with its scores and shares."""
     scored = score_task(table)
     made: Flags = np.ones(table.shape[1], dtype=bool)
-    return Measured(table, scored, answers(table) | health(table, scored), made)
+    rates = answers(table) | health(table, scored)
+    return Measured(table, with_unscored_measures(scored, table), rates, made)
 
 
 def of_operator(whole: Measured, operator: str, rule: str) -> Measured:
@@ -168,10 +173,15 @@ def find_metric(name: str, one: Measured, rule: str, run: str = "the run") -> Me
     SagoError
         If the run lacks it: with the reason where it is a known one, else with the nearest names.
     """
+    task = one.table.task
+    if name in REPRESENTATIONS:
+        raise SagoError(
+            f"{rule}: {name} is one number for the whole data set, and its error alone gives no bound that "
+            "holds (docs/gate.md): name a measure of single documents, such as x_act"
+        )
     metrics = one.metrics
     if name in metrics:
         return metrics[name]
-    task = one.table.task
     quantity = one.scored.quantities.get(name)
     if quantity is not None:
         reason = next((r for r in quantity.reasons if r), "not scored")
@@ -181,7 +191,7 @@ def find_metric(name: str, one: Measured, rule: str, run: str = "the run") -> Me
             f"{rule}: {run} has no value of {name} on {task} ({reason}): a gate does not pass on what was "
             f"not measured{hint}"
         )
-    if name in (*ANSWERS, "stock", "empty", "short", "truncated", "refused", "unscored"):
+    if name in MEASURES or name in (*ANSWERS, "stock", "empty", "short", "truncated", "refused", "unscored"):
         close = nearest(name, metrics)
         hint = f" (nearest: {', '.join(close)})" if close else ""
         raise SagoError(

@@ -98,8 +98,8 @@ def of_pair(scored: ScoredTask, data: PairData, *, flat: bool) -> Unseen | None:
     return _together(parts)
 
 
-def moved_in_pair(scored: ScoredTask, data: PairData) -> int | None:
-    """Return how many documents either of two models was moved on, by the measure that moved fewest.
+def moved_by_any(scored: ScoredTask, data: PairData) -> int | None:
+    """Return how many documents any model was moved on, by the measure that moved fewest.
 
     Of measures that moved any; 0 where none did. None for scores without a measure that is the root
     of a ratio: those are no means of few documents.

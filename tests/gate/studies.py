@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from sago_harness.gate.rates import answers
+from sago_harness.gate.slant import slant
+from sago_harness.stats.pair_data import pair_data
 from sago_harness.stats.quantities import Quantity, quantities
-from sago_harness.stats.reduce import reduce_task
+from sago_harness.stats.reduce import MeasureValues, reduce_task
+from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import TaskTable
 from tests.stats import made
 
@@ -25,6 +29,9 @@ LAWS: dict[str, tuple[float, float, bool]] = {
 }
 
 SCORES = ("x_bleu", "x_mr", "sago_generation", "sago_core", "sago")
+
+#: Without what is the same number: `x_bleu` is all of generation here.
+NAMES = ("x_bleu", "x_mr", "sago_core", "sago")
 
 
 def studies(law: str, seed: int, count: int, documents: int, level: float = 0.4) -> TaskTable:
@@ -85,6 +92,21 @@ def true_differences(law: str, levels: tuple[float, float], parts: int = 1) -> d
 
 def scores(table: TaskTable) -> dict[str, Quantity]:
     return quantities(reduce_task(table))
+
+
+def scored_of(task: str, table: TaskTable, reduced: Mapping[str, MeasureValues]) -> ScoredTask:
+    """Without what stands beside the scores, which bounds do not look at."""
+    stock = np.zeros(len(table.models))
+    return ScoredTask(task, table.models, table.documents, reduced, quantities(reduced), stock=stock)
+
+
+def scored(table: TaskTable, task: str = "t") -> ScoredTask:
+    return scored_of(task, table, reduce_task(table))
+
+
+def slants(one: ScoredTask) -> dict[str, np.ndarray]:
+    """How far every run's scores lie too low on average."""
+    return {name: slant(data) for name, data in pair_data(one).items()}
 
 
 def flips(rng: np.random.Generator, law: str, count: int, documents: int) -> tuple[np.ndarray, float]:
