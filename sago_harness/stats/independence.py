@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.stats.cross_half import LEAST_DOCUMENTS, Correlation, Pair, Unit, correlations
-from sago_harness.stats.halves import half_means, half_values, halves
+from sago_harness.stats.halves import half_means, half_values, halves, mean_ranks
 from sago_harness.stats.means import known_mean
 from sago_harness.stats.quantities import AXES, Quantity
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
@@ -221,7 +221,7 @@ def axis_values(found: Mapping[str, Quantity]) -> dict[str, Doubles]:
 def _over_models(
     task: str, first: str, second: str, a: Doubles, b: Doubles, level: float
 ) -> IndependenceResult:
-    from scipy import stats
+    from scipy import special
 
     both = np.isfinite(a) & np.isfinite(b)
     n = int(both.sum())
@@ -234,9 +234,9 @@ def _over_models(
         return IndependenceResult(
             task, "", first, second, "models", math.nan, (math.nan, math.nan), models=n, reason=reason
         )
-    ranks = [stats.rankdata(x[both]) for x in (a, b)]
+    ranks = [mean_ranks(x[both]) for x in (a, b)]
     r = float(np.clip(np.corrcoef(ranks[0], ranks[1])[0, 1], -1.0, 1.0))
-    half = float(stats.norm.ppf(1.0 - level / 2.0)) * math.sqrt((1.0 + r * r / 2.0) / (n - 3))
+    half = float(special.ndtri(1.0 - level / 2.0)) * math.sqrt((1.0 + r * r / 2.0) / (n - 3))
     # Fisher's z has no value at 1.
     centre = math.atanh(min(max(r, -1.0 + 1e-12), 1.0 - 1e-12))
     interval = (math.tanh(centre - half), math.tanh(centre + half))

@@ -2,7 +2,8 @@
 
 ``python -m tests.bench.compare`` (``make bench-compare``) writes the runs of 10 models x 6 data sets x
 200 documents and of 100 models x 20 data sets x 500 documents, 20 variants each, once, and compares
-each set in a process of its own: everything that the command prints, at the default number of resamples.
+each set in a process of its own: everything that the command prints, at the default number of resamples,
+and then all of its files.
 On a machine that does other things too, processor time is what to look at.
 """
 
@@ -15,10 +16,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 SIZES = {"small": (10, 6, 200, 20), "large": (100, 20, 500, 20)}
+
+#: Rows of a table that the command prints unless told otherwise.
+ROWS = 12
 
 #: Seconds and gigabytes that are aimed at on two cores.
 AIMS = {"small": (5.0, None), "large": (120.0, 4.0)}
@@ -62,32 +69,65 @@ def _measured(folder: Path, workers: int | None) -> dict[str, Any]:
     """Compare in a process of its own, whose memory is its own; start to end, imports included."""
     command = [sys.executable, "-m", "tests.bench.compare", "--one", str(folder)]
     command += ["--workers", str(workers)] if workers else []
-    start = time.perf_counter()
+    start = time.time()
     done = subprocess.run(command, capture_output=True, check=True)
     read: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return {**read, "seconds": time.perf_counter() - start}
+    return {**read, "seconds": read.pop("printed") - start, "with_files": time.time() - start}
+
+
+class _Parts:
+    """Time of parts that follow each other, by the clock and of the processor."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[float, float]] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        start, busy = time.perf_counter(), time.process_time()
+        yield
+        self.found[name] = time.perf_counter() - start, time.process_time() - busy
 
 
 def _one(folder: Path, workers: int | None) -> dict[str, Any]:
-    start, busy = time.perf_counter(), time.process_time()
-    from sago_harness.report.compared import sections
-    from sago_harness.report.tables import as_json
-    from sago_harness.runs.find import find_runs
-    from sago_harness.runs.read import read_table
-    from sago_harness.stats.compare import compare
-
-    parts = {"imports": (time.perf_counter() - start, time.process_time() - busy)}
-    start, busy = time.perf_counter(), time.process_time()
-    table = read_table(find_runs([folder]))
-    parts["finding runs"] = time.perf_counter() - start, time.process_time() - busy
-    study = compare(table, workers=workers)
-    parts |= {name: (passed, study.processor[name]) for name, passed in study.seconds.items()}
-    start, busy = time.perf_counter(), time.process_time()
-    length = len(as_json(sections(study), study.about()))
-    parts["tables"] = time.perf_counter() - start, time.process_time() - busy
+    """Do what the command does: print, then write all files."""
+    part = _Parts()
+    with part("imports"):
+        from sago_harness.report.compared import sections
+        from sago_harness.report.save import save_tables
+        from sago_harness.report.study import Study
+        from sago_harness.report.tables import as_text
+        from sago_harness.runs.find import find_runs
+        from sago_harness.runs.layers import layers_of_runs
+        from sago_harness.runs.read import read_table
+        from sago_harness.stats.compare import compare
+    with part("finding runs"):
+        runs = find_runs([folder])
+        table = read_table(runs)
+    found = compare(table, workers=workers)
+    part.found |= {name: (passed, found.processor[name]) for name, passed in found.seconds.items()}
+    with part("layers"):
+        of = {(run.task, run.model): run for run in runs}
+        list(layers_of_runs(of.values()))
+    with part("texts"):
+        study = Study(found, of).told(ROWS)
+    with part("tables"):
+        made = sections(study.found)
+        shown = [as_text(replace(one, rows=one.rows[:ROWS])) for one in made]
+    print("\n".join(shown))
+    busy, printed = time.process_time(), time.time()
+    with part("files: texts"):
+        study = study.told()
+    with part("files: writing"), tempfile.TemporaryDirectory() as place:
+        save_tables(sections(study.found), study.found.about(), Path(place), ("json", "csv", "md", "tex"))
+        size = sum(path.stat().st_size for path in Path(place).iterdir()) / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-    whole = time.process_time()
-    return {"parts": parts, "processor": whole, "gigabytes": peak, "json_megabytes": length / 1e6}
+    return {
+        "parts": part.found,
+        "processor": busy,
+        "printed": printed,
+        "gigabytes": peak,
+        "files_megabytes": size,
+    }
 
 
 def _told(size: str, runs: list[dict[str, Any]]) -> str:
@@ -97,7 +137,8 @@ def _told(size: str, runs: list[dict[str, Any]]) -> str:
     aims = f"aim {seconds:g} s" + (f", {gigabytes:g} GB" if gigabytes else "")
     shape = f"{models} models x {tasks} data sets x {documents} documents x {variants} variants"
     lines = [
-        f"{size}: {shape}: {best['seconds']:.1f} s, {best['processor']:.1f} s of processor, "
+        f"{size}: {shape}: printed after {best['seconds']:.1f} s, {best['processor']:.1f} s of processor; "
+        f"{best['files_megabytes']:.0f} MB of files after {best['with_files']:.1f} s; "
         f"{best['gigabytes']:.2f} GB ({aims})",
         f"  {'':<14}{'clock':>9}{'processor':>11}",
     ]
