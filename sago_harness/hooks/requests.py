@@ -26,7 +26,7 @@ from sago_harness.backends.base import Backend
 from sago_harness.backends.store import Entry
 from sago_harness.data import Prompt, Response, Wanted
 from sago_harness.hooks.cache import Asked, Kept, entry_of, kept_responses
-from sago_harness.hooks.progress import Progress
+from sago_harness.hooks.progress import Amount, Progress
 from sago_harness.jsonsafe import clean_text, json_safe
 from sago_harness.logs import warn_once
 
@@ -131,6 +131,12 @@ class Waiting:
     payloads: list[dict[str, Any]]
     asked: Asked | None = None
 
+    @property
+    def amount(self) -> Amount:
+        """How much of a run it is."""
+        variants = sum(prompt.role == "variant" for prompt in self.prompts)
+        return Amount(1, variants, len(self.prompts))
+
 
 @dataclass(slots=True)
 class Bundle:
@@ -145,24 +151,23 @@ def _answer(
 ) -> list[SagoText]:
     answers: dict[int, SagoText] = {}
     bundles = _bundles(requests, answers)
-    documents = sum(len(bundle.documents) for bundle in bundles)
-    responses = _count(bundles)
+    everything = _count(bundles)
     for bundle in bundles:
         for document in bundle.documents:
             document.asked = kept.asked(
                 str(document.payloads[0].get("document")), document.prompts, bundle.wanted
             )
         bundle.documents = [d for d in bundle.documents if not _recall(kept, d, bundle, described, answers)]
-    found = (documents - sum(len(bundle.documents) for bundle in bundles), responses - _count(bundles))
-    kept.say(found[1], responses)
+    found = everything - _count(bundles)
+    kept.say(found.responses, everything.responses)
     steps = 2 if "forced" in backend.signals else 1
-    with Progress(documents, responses, found, steps, backend.spent, rank=rank) as progress:
+    with Progress(everything, found, steps, backend.spent, rank=rank) as progress:
         for bundle in bundles:
             missing = []
             for document in bundle.documents:
                 # Another process, or a document that says the same, may have come to it first.
                 if _recall(kept, document, bundle, described, answers):
-                    progress.found(len(document.positions))
+                    progress.found(document.amount)
                 else:
                     missing.append(document)
             if missing:
@@ -173,8 +178,8 @@ def _answer(
     return [answers[position] for position in range(len(requests))]
 
 
-def _count(bundles: Sequence[Bundle]) -> int:
-    return sum(len(document.positions) for bundle in bundles for document in bundle.documents)
+def _count(bundles: Sequence[Bundle]) -> Amount:
+    return sum((document.amount for bundle in bundles for document in bundle.documents), Amount())
 
 
 def _recall(
@@ -211,7 +216,7 @@ def _compute(
         ]
         done.append((document, entries, refs))
         _hand_over(document, entries, refs, described, answers)
-        progress.done(len(responses))
+        progress.done(document.amount)
     progress.settle()
     # States are read back as they are written: a bundle's together would be large.
     kept.add((document.asked, _with_states(entries, refs)) for document, entries, refs in done)

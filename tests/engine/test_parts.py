@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import torch
 from lm_eval.models.utils_hf import stop_sequences_criteria
@@ -25,13 +26,14 @@ from sago_harness.engine.attention import (
 from sago_harness.engine.draft import MOST, Odds, Phrases
 from sago_harness.engine.prompts import Prompts, shared_length
 from sago_harness.engine.ragged import Piece, group
-from sago_harness.engine.room import Room, room_for
+from sago_harness.engine.room import Room, _free_bytes, room_for
 from sago_harness.engine.rows import Row
 from sago_harness.engine.schedule import order
 from sago_harness.engine.signals import read
 from sago_harness.engine.slots import Slots
 from sago_harness.engine.stops import Stops
-from tests.engine.compare import WORDS, lm_of
+from tests.backends.plain import PROMPTS, document
+from tests.engine.compare import GEN, WORDS, Passes, fast, lm_of, plain, same
 
 UNMASKED = torch.ones(NO_MASK, dtype=torch.bool)
 
@@ -394,3 +396,53 @@ def test_room() -> None:
     assert found.positions == 64 * 2**20 // 4000
     room = Room(1, 1, 1, 60.0)
     assert room.halved() == room
+
+
+#: Bytes of the tiny Llama's keys and values for a token: 2 layers, 2 key heads of width 8, float32.
+TOKEN = 2 * 2 * 2 * 8 * 4
+
+
+def leave_free(monkeypatch: pytest.MonkeyPatch, amount: int) -> None:
+    """Let the machine have so many bytes free."""
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=amount))
+
+
+@pytest.mark.parametrize(
+    ("free", "rows"),
+    [(0, 1), (2 * 100 * TOKEN, 1), (2 * 500 * TOKEN - 1, 4), (2 * 500 * TOKEN, 5), (2**40, 64)],
+)
+def test_rows_take_half_of_the_memory_that_is_free(
+    free: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = lm_of("auto", options={"max_batch_size": 64})
+    leave_free(monkeypatch, free)
+    assert room_for(lm, 1000, 100).rows == rows
+    # A number that the user gave stands, however little there is.
+    assert room_for(lm_of(5), 1000, 100).rows == 5
+    # Processes that share a model see different memory, and must agree.
+    lm.model._tp_size = 2
+    assert room_for(lm, 1000, 100).rows == 64
+
+
+def test_memory_that_torch_holds_unused_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _device: (1000, 9000))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _device: 700)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _device: 300)
+    assert _free_bytes(torch.device("cuda")) == 1400
+
+
+def test_little_memory_means_few_rows_and_the_same_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [document([text + end for end in ("", "?", " now")], GEN) for text in PROMPTS[:3]]
+    longest = max(len(WORDS(prompt.text)["input_ids"]) for prompts in documents for prompt in prompts)
+    columns = longest + GEN["max_gen_toks"]
+    expected = plain(lm_of(4), documents)
+    for fit, rows in ((0, 1), (1, 1), (3, 3), (1000, 9)):
+        lm = lm_of("auto", options={"max_batch_size": 64})
+        lm.sago_probed = ""
+        with monkeypatch.context() as patched:
+            leave_free(patched, 2 * fit * columns * TOKEN)
+            seen = Passes(patched)
+            found, _ = fast(lm, documents)
+        same(expected, found)
+        assert set(seen.counts) == {rows}
+        assert all(len(pieces) <= rows for pieces in seen.pieces)

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import logging
 import sqlite3
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +21,9 @@ from lm_eval.api.model import LM, CacheHook, CachingLM
 
 from sago_harness.axes.measures import Act
 from sago_harness.axes.vectors import VectorFile
+from sago_harness.backends import identity
 from sago_harness.backends.hf import HFBackend
-from sago_harness.backends.identity import WHOLE, fingerprint, model_identity
+from sago_harness.backends.identity import fingerprint, model_identity
 from sago_harness.backends.store import Entry, _row
 from sago_harness.backends.text import TextBackend
 from sago_harness.data import Response, Wanted
@@ -316,34 +318,121 @@ def test_an_adapter_and_its_strength_count(lm: Any) -> None:
 def test_a_folder_that_is_overwritten_is_another_model(tmp_path: Path, words: Any) -> None:
     from lm_eval.models.huggingface import HFLM
 
-    def identity(seed: int) -> str:
+    def identified(seed: int) -> str:
         tiny.save(tmp_path / "m", seed=seed)
         options = {"device": "cpu", "dtype": "float32"}
         return model_identity(HFLM(pretrained=str(tmp_path / "m"), **options), {})
 
-    first = identity(1)
-    assert identity(1) == first
-    assert identity(2) != first
+    first = identified(1)
+    assert identified(1) == first
+    assert identified(2) != first
 
 
-@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.int8, torch.complex64])
-def test_a_single_value_of_a_large_tensor_counts(kind: torch.dtype) -> None:
-    class One(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("table", torch.ones(WHOLE // 4 + 4000, 9).to(kind))
+class Table(torch.nn.Module):
+    """A single large tensor."""
 
-    module = One()
-    assert module.table.numel() * module.table.element_size() > WHOLE
-    before = fingerprint(module)
-    assert fingerprint(copy.deepcopy(module)) == before
-    module.table[4321, 7] = 2
-    changed = fingerprint(module)
-    assert changed != before
-    module.table[4321, 7] = 1
-    assert fingerprint(module) == before
-    module.table = module.table.reshape(9, -1)
-    assert fingerprint(module) != before
+    def __init__(self, table: torch.Tensor) -> None:
+        super().__init__()
+        self.register_buffer("table", table)
+
+
+@pytest.fixture(params=[torch.float32, torch.bfloat16, torch.int8, torch.complex64])
+def table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Table:
+    """Over 2 MB of small numbers, read in many pieces that end within rows."""
+    monkeypatch.setattr(identity, "_CHUNK", 100_003)
+    drawn = torch.randint(-4, 5, (2**18, 9), generator=torch.Generator().manual_seed(0))
+    return Table(drawn.to(request.param))
+
+
+@pytest.mark.parametrize("row", [0, 4321, 2**18 - 1])
+def test_a_single_value_of_a_large_tensor_counts(table: Table, row: int) -> None:
+    before = fingerprint(table)
+    assert fingerprint(copy.deepcopy(table)) == before
+    held = table.table[row, 7].clone()
+    table.table[row, 7] = held + 1
+    assert fingerprint(table) != before
+    table.table[row, 7] = held
+    assert fingerprint(table) == before
+    table.table = table.table.reshape(9, -1)
+    assert fingerprint(table) != before
+
+
+@pytest.mark.parametrize("rows", [(3, 4), (1234, 200_001)])
+def test_two_rows_that_change_places_count(table: Table, rows: tuple[int, int]) -> None:
+    """All values are there, and their sum is the same: two tokens whose embeddings were exchanged."""
+    before, (one, other) = fingerprint(table), rows
+    assert not torch.equal(table.table[one], table.table[other])
+    table.table[[one, other]] = table.table[[other, one]]
+    assert fingerprint(table) != before
+    table.table[[one, other]] = table.table[[other, one]]
+    assert fingerprint(table) == before
+
+
+def test_signs_that_change_in_pairs_count() -> None:
+    drawn = torch.randn(2**18, 2, generator=torch.Generator().manual_seed(0))
+    before = fingerprint(Table(drawn))
+    drawn[5], drawn[77_777] = -drawn[5], -drawn[77_777]
+    assert fingerprint(Table(drawn)) != before
+
+
+def test_tied_weights_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[tuple[int, ...]] = []
+    real = identity._content
+
+    def watched(tensor: torch.Tensor) -> bytes:
+        read.append(tuple(tensor.shape))
+        return real(tensor)
+
+    monkeypatch.setattr(identity, "_content", watched)
+    module = torch.nn.ModuleList([torch.nn.Linear(4, 4, bias=False) for _ in range(2)])
+    with torch.no_grad():
+        module[1].weight.copy_(module[0].weight)
+    apart = fingerprint(module)
+    assert len(read) == 2
+    module[1].weight = module[0].weight
+    assert fingerprint(module) == apart
+    assert len(read) == 3
+    # The same memory read otherwise is another matrix.
+    module[1].weight = torch.nn.Parameter(module[0].weight.detach().t())
+    assert fingerprint(module) != apart
+
+
+def test_weights_that_a_quantised_layer_packs_count() -> None:
+    def quantised(seed: int) -> Any:
+        torch.manual_seed(seed)
+        module = torch.nn.Sequential(torch.nn.Linear(8, 8))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8)
+            except (AttributeError, NotImplementedError, RuntimeError) as error:
+                pytest.skip(f"this torch has no dynamic quantisation on this processor: {error}")
+
+    assert fingerprint(quantised(0)) == fingerprint(quantised(0))
+    assert fingerprint(quantised(0)) != fingerprint(quantised(1))
+
+
+def test_weights_that_are_spread_over_processes_are_not_asked_for() -> None:
+    """As under tensor parallel: each process would see its part, or wait for the others."""
+
+    class Spread(torch.Tensor):
+        def to_local(self) -> Any:
+            raise AssertionError("not to be asked")
+
+    module = Table(torch.ones(2, 2).as_subclass(Spread))
+    with pytest.raises(identity.Unidentified, match="the values of table are spread over processes"):
+        fingerprint(module)
+
+
+def test_a_state_that_cannot_be_read_is_said() -> None:
+    class Odd(torch.nn.Linear):
+        def get_extra_state(self) -> Any:
+            return object()
+
+        def set_extra_state(self, state: Any) -> None: ...
+
+    with pytest.raises(identity.Unidentified, match=r"what _extra_state holds cannot be read \(a object\)"):
+        fingerprint(Odd(2, 2))
 
 
 def test_a_transposed_view_is_read_as_what_it_holds() -> None:

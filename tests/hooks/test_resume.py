@@ -62,19 +62,24 @@ def finish(process: BaseProcess, log: Path) -> str:
     return told
 
 
-def outcome(out: Path) -> tuple[dict[str, Any], bytes]:
-    """Results without times and the cache's path, and the bytes of the samples."""
+#: Results, and the bytes of samples and records.
+Outcome = tuple[dict[str, Any], bytes, bytes]
+
+
+def outcome(out: Path) -> Outcome:
+    """Results without times and the cache's path; samples and records, which hold no times, whole."""
     (results,) = out.rglob("results_*.json")
     (samples,) = out.rglob(f"samples_{TASK}_*.jsonl")
+    (records,) = out.rglob(f"records_{TASK}_*.parquet")
     found = json.loads(results.read_text(encoding="utf-8"))
     for key in TIMES:
         found.pop(key)
     found["config"].pop("use_cache")
-    return found, samples.read_bytes()
+    return found, samples.read_bytes(), records.read_bytes()
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], bytes]:
+def uninterrupted(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """The same run without a cache."""
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
@@ -85,7 +90,7 @@ def uninterrupted(words: list[str], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def test_a_run_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
-    words: list[str], uninterrupted: tuple[dict[str, Any], bytes], tmp_path: Path
+    words: list[str], uninterrupted: Outcome, tmp_path: Path
 ) -> None:
     log, out, cache = tmp_path / "log", tmp_path / "out", tmp_path / "cache.sago.sqlite"
     words = [*words, "--output_path", str(out), "--use_cache", str(tmp_path / "cache")]
@@ -125,7 +130,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
 
 
 def test_two_processes_on_one_new_cache_both_end_well(
-    words: list[str], uninterrupted: tuple[dict[str, Any], bytes], tmp_path: Path
+    words: list[str], uninterrupted: Outcome, tmp_path: Path
 ) -> None:
     places = [(tmp_path / f"log{k}", tmp_path / f"out{k}") for k in range(2)]
     shared = ["--use_cache", str(tmp_path / "cache")]

@@ -102,7 +102,6 @@ def test_two_machines_of_one_process_each(alone: Job, model: list[str], tmp_path
     assert done.note(0, 1)["out"] == ""
 
 
-@pytest.mark.slow
 def test_accelerate_launch(alone: Job, model: list[str], tmp_path: Path) -> None:
     launcher = [
         sys.executable,
