@@ -58,6 +58,17 @@ class SagoHF(HFLM):  # type: ignore[misc]
         super().__init__(pretrained=locate(pretrained), **kwargs)
         self._rank, self._world_size = ours.rank, ours.world
 
+    def _get_accelerate_args(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        found: dict[str, Any] = super()._get_accelerate_args(*args, **kwargs)
+        places = found.get("device_map")
+        if isinstance(places, dict):
+            # Joined processes have a processor with a number, "cpu:0", which transformers 4 hands on to
+            # safetensors, which knows none.
+            found["device_map"] = {
+                part: "cpu" if str(at).startswith("cpu:") else at for part, at in places.items()
+            }
+        return found
+
     def gather_object(self, obj: Any, dst: int = 0) -> list[Any] | None:
         """Gather one object a process on ``dst``; samples come in the order of documents.
 
