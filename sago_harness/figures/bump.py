@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _RANK = (
     "Rank on each data set, 1 = most stable; models below the line are not ranked there (stock "
-    "answers, or no value). "
+    "answers, answers drawn at random, or no value). "
 )
 
 _KEY = _RANK + "Where two lines cross between neighbours, the mark says how sure that is: "

@@ -72,6 +72,12 @@ def _score(found: Comparison, place: Place, score: str) -> Drawn:
     )  # fmt: skip
 
 
+_NOT_RANKED = {
+    "stock_answers": "not ranked: stock answers",
+    "sampling": "not ranked: answers drawn at random",
+}
+
+
 def _ranks(found: Comparison, place: str, score: str, model: str) -> tuple[tuple[int, int] | None, str]:
     """Return a model's rank range, and how it is told."""
     table = found.ranks.get(place, {}).get(score)
@@ -82,7 +88,7 @@ def _ranks(found: Comparison, place: str, score: str, model: str) -> tuple[tuple
         low, high = int(table.lower[at]), int(table.upper[at])
         return (low, high), f"{low}" if low == high else f"{low}-{high}"
     why = table.excluded.get(model, "")
-    return None, "not ranked: stock answers" if why == "stock_answers" else "not ranked"
+    return None, _NOT_RANKED.get(why, "not ranked")
 
 
 def _row(one: Value, rank: str) -> Row:

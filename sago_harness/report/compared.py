@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from sago_harness.report.compared_apart import apart
+from sago_harness.report.compared_mixed import marked
 from sago_harness.report.compared_origins import dose, firmness, independence, schemes, variance, worst
 from sago_harness.report.compared_standing import leaderboard, measures, ranking, weighted
 from sago_harness.report.compared_tests import agreement, pairs, reversals, tau, unstable, where_reversed
@@ -34,21 +35,21 @@ RARE = ("apart",)
 
 #: Name -> function that makes the table, in the order in which they are shown.
 TABLES: dict[str, Callable[[Comparison], Table]] = {
-    "leaderboard": leaderboard,
-    "weighted": weighted,
-    "ranking": ranking,
-    "measures": measures,
-    "apart": apart,
-    "unstable": unstable,
-    "pairs": pairs,
-    "reversals": reversals,
-    "where-reversed": where_reversed,
-    "agreement": agreement,
-    "tau": tau,
-    "independence": independence,
-    "variance": variance,
-    "dose": dose,
-    "worst": worst,
-    "firmness": firmness,
-    "schemes": schemes,
+    "leaderboard": marked(leaderboard),
+    "weighted": marked(weighted),
+    "ranking": marked(ranking),
+    "measures": marked(measures),
+    "apart": marked(apart),
+    "unstable": marked(unstable),
+    "pairs": marked(pairs),
+    "reversals": marked(reversals),
+    "where-reversed": marked(where_reversed),
+    "agreement": marked(agreement),
+    "tau": marked(tau),
+    "independence": marked(independence),
+    "variance": marked(variance),
+    "dose": marked(dose),
+    "worst": marked(worst),
+    "firmness": marked(firmness),
+    "schemes": marked(schemes),
 }

@@ -9,6 +9,7 @@ import numpy as np
 from sago_harness.report.cells import Cell
 from sago_harness.report.tables import Column, Table
 from sago_harness.stats.compare import OWN, Comparison
+from sago_harness.stats.overall import OVERALL
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.ranks import RankTable
 from sago_harness.stats.scored import STOCK_LIMIT, ScoredTask
@@ -19,6 +20,9 @@ HEALTH_LIMIT = 0.1
 #: Share of scored documents under which coverage is a flag.
 COVERAGE_LIMIT = 0.8
 
+#: Notes on models with too few scored documents; columns have all of them.
+MOST_NOTES = 10
+
 _BESIDE = ("acc", "acc_mean", "acc_worst", "flip")
 
 Rows = list[tuple[Cell, ...]]
@@ -28,7 +32,7 @@ def leaderboard(found: Comparison) -> Table:
     """Return one row a model: scores over data sets with interval and rank set, axes, accuracy, health."""
     notes = list(found.notes)
     if found.total is not None:
-        quantities, place = found.total.quantities, "overall"
+        quantities, place = found.total.quantities, OVERALL
         left = found.total.left_out
         for name in found.scores:
             for model, lacks in left.get(name, {}).items():
@@ -45,14 +49,18 @@ def leaderboard(found: Comparison) -> Table:
     columns, rows = _scores(found, quantities, found.models, place)
     beside = _beside_over(found)
     columns += [Column(name, digits=3) for name in beside]
-    columns += [Column("documents", "n", "count"), Column("flags", kind="text")]
+    columns += [
+        Column("documents", "n", "count"),
+        Column("of", kind="count"),
+        Column("flags", kind="text"),
+    ]
     for i, model in enumerate(found.models):
-        n = sum(_count(one, model) for one in found.scored.values())
+        n, of = np.sum([_count(one, model) for one in found.scored.values()], axis=0).tolist()
         flags = dict.fromkeys(f for one in found.scored.values() for f in _flags(one, model))
-        extra: tuple[Cell, ...] = (*(beside[name][i] for name in beside), n, " ".join(flags))
+        extra: tuple[Cell, ...] = (*(beside[name][i] for name in beside), n, of, " ".join(flags))
         rows[i] = (*rows[i], *extra)
     order = _order(found, quantities, found.models)
-    notes += _rank_notes(found, place)
+    notes += [*_rank_notes(found, place), *_coverage_notes(found)]
     return Table("leaderboard", "Leaderboard", tuple(columns), tuple(rows[i] for i in order), tuple(notes))
 
 
@@ -87,6 +95,7 @@ def ranking(found: Comparison) -> Table:
     rows: Rows = []
     notes: list[str] = []
     made = False
+    health = list(dict.fromkeys(name for one in found.scored.values() for name in one.health))
     for task, one in found.scored.items():
         own, cells = _scores(found, one.quantities, one.models, task)
         beside = [name for name in _BESIDE if any(name in s.beside for s in found.scored.values())]
@@ -97,6 +106,7 @@ def ranking(found: Comparison) -> Table:
                 Column("of", kind="count"),
                 Column("left_out", "variants left out", "count"),
                 Column("stock", kind="share"),
+                *(Column(name, kind="share") for name in health),
                 Column("tokens", digits=1),
                 Column("flags", kind="text"),
             ]
@@ -109,6 +119,7 @@ def ranking(found: Comparison) -> Table:
                 len(one.documents),
                 left,
                 float(one.stock[i]),
+                *(float(one.health[name][i]) if name in one.health else None for name in health),
                 float(one.tokens[i]),
                 " ".join(_flags(one, one.models[i])),
             )
@@ -117,25 +128,38 @@ def ranking(found: Comparison) -> Table:
         for model in missing:
             rows.append((task, model, *[None] * (len(columns) - 3), "missing"))
         notes += [f"{task}: {note}" for note in (*_rank_notes(found, task), *_stock_notes(found, one))]
+    notes += _coverage_notes(found)
     return Table("ranking", "Ranking on each data set", tuple(columns), tuple(rows), tuple(notes))
 
 
 def measures(found: Comparison) -> Table:
-    """Return relative instability by measure: r with its standard error, per model and data set."""
+    """Return r of every measure with its standard error, and every axis with its interval.
+
+    First over all data sets, if there are several, then on each.
+    """
     names = list(dict.fromkeys(name for one in found.scored.values() for name in one.reduced))
     columns = [Column("task", "data set", "text"), Column("model", kind="text")]
     for name in names:
         columns += [Column(name), Column(f"{name}_stderr", "±")]
+    places = [(task, one.models, one.quantities) for task, one in found.scored.items()]
+    if found.total is not None:
+        places.insert(0, (OVERALL, found.total.models, found.total.quantities))
+    own = found.settings.scheme == OWN
+    axes = dict.fromkeys(name for *_, some in places for name, q in some.items() if own and q.kind == "axis")
+    for name in axes:
+        columns.append(Column(name, name.removeprefix("sago_")))
+        columns.append(Column(f"{name}_interval", f"{found.settings.confidence} interval", "interval"))
     columns.append(Column("reasons", kind="text"))
     rows: Rows = []
-    for task, one in found.scored.items():
+    for task, models, quantities in places:
         given = {
             # Standard errors are worked out for all models at once.
             name: (q, q.values.tolist(), q.stderr.tolist())
             for name in names
-            if (q := one.quantities.get(name)) is not None
+            if (q := quantities.get(name)) is not None
         }
-        for i, model in enumerate(one.models):
+        intervals = found.intervals.get(task, {})
+        for i, model in enumerate(models):
             cells: list[Cell] = [task, model]
             why = []
             for name in names:
@@ -145,12 +169,18 @@ def measures(found: Comparison) -> Table:
                     why.append(f"{name}: {q.reasons[i]}")
                 counts = found.reasons.get((task, model), {}).get(name, {})
                 why += [f"{name}: {count} variants {reason}" for reason, count in counts.items()]
+            for name in axes:
+                known, interval = quantities.get(name), intervals.get(name)
+                cells.append(None if known is None else float(known.values[i]))
+                cells.append(None if interval is None else (float(interval.low[i]), float(interval.high[i])))
             rows.append((*cells, "; ".join(why)))
-    notes = (
+    notes = [
         "relative instability r: 0 = nothing moves, 1 = as far as for an unrelated question; x_mr: share of "
-        "the prompt's change that the response takes over",
-    )
-    return Table("measures", "Measures", tuple(columns), tuple(rows), notes)
+        "the prompt's change that the response takes over"
+    ]
+    if found.total is not None:
+        notes.append(f"{OVERALL}: unweighted mean over data sets, of models that have all of them")
+    return Table("measures", "Measures", tuple(columns), tuple(rows), tuple(notes))
 
 
 def _scores(
@@ -210,12 +240,37 @@ def _stock_notes(found: Comparison, one: ScoredTask) -> Iterator[str]:
     for i, model in enumerate(one.models):
         if one.stock[i] > STOCK_LIMIT:
             told = [
-                f"{name} {others[name].values[i]:.3f} ± {others[name].stderr[i]:.3f}"
+                f"{name} {_with_error(others[name], i)}"
                 for name in found.scores
                 if name in others and np.isfinite(others[name].values[i])
             ]
             what = ", ".join(told) or "nothing is scored"
             yield f"{model}: {one.stock[i]:.0%} stock answers; over its other documents: {what}"
+
+
+def _with_error(q: Quantity, i: int) -> str:
+    """Return a value and its standard error, which a single document does not have."""
+    error = q.stderr[i]
+    return f"{q.values[i]:.3f}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
+
+
+def _coverage_notes(found: Comparison) -> list[str]:
+    """Return which models have few scored documents on a data set, and what that means."""
+    told = [
+        f"{task}: {model}: {scored} of {documents} scored"
+        for task, one in found.scored.items()
+        for model in one.models
+        for scored, documents in [_count(one, model)]
+        if "coverage" in _flags(one, model)
+    ]
+    if not told:
+        return []
+    more = [f"{len(told) - MOST_NOTES} more: columns n and of"] if len(told) > MOST_NOTES else []
+    meaning = (
+        f"coverage: under {COVERAGE_LIMIT:.0%} of the documents are scored on every measure that the model "
+        "can give; its values are those of the documents left"
+    )
+    return [*told[:MOST_NOTES], *more, meaning]
 
 
 def _order(found: Comparison, quantities: Mapping[str, Quantity], models: Sequence[str]) -> list[int]:
@@ -247,8 +302,11 @@ def _beside_over(found: Comparison) -> dict[str, list[float]]:
     return made
 
 
-def _count(one: ScoredTask, model: str) -> int:
-    return int(one.scored[one.models.index(model)]) if model in one.models else 0
+def _count(one: ScoredTask, model: str) -> tuple[int, int]:
+    """Return the scored documents of a model and all of the data set; none where it has no run."""
+    if model not in one.models:
+        return 0, 0
+    return int(one.scored[one.models.index(model)]), len(one.documents)
 
 
 def _flags(one: ScoredTask, model: str) -> Iterator[str]:
@@ -259,6 +317,8 @@ def _flags(one: ScoredTask, model: str) -> Iterator[str]:
     i = one.models.index(model)
     if one.stock[i] > STOCK_LIMIT:
         yield "stock"
+    if model in one.samplers:
+        yield "sampling"
     for name, shares in one.health.items():
         if name != "truncated" and shares[i] > HEALTH_LIMIT:
             yield name

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from sago_harness.errors import SagoError
+from sago_harness.report.cells import Cell
 from sago_harness.report.json_text import json_pieces
-from sago_harness.report.tables import FORMATS, Table
+from sago_harness.report.tables import FORMATS, Column, Table, as_csv
 from sago_harness.whole import whole
 
 #: The one file that holds all tables and what they depend on.
 WHOLE = "comparison.json"
+
+#: What the tables depend on, beside those of CSV, which take no comment.
+SETTINGS = "settings.csv"
 
 
 def save_tables(
@@ -25,7 +29,8 @@ def save_tables(
     ----------
     tables : sequence of Table
     about : mapping
-        Settings and signatures; they stand in the JSON file and in every Markdown and LaTeX file.
+        Settings and signatures; they stand in the JSON file, the signature in every Markdown and LaTeX
+        file, and both in ``settings.csv`` beside the tables of CSV.
     folder : Path
         Made if it is not there.
     formats : sequence of str
@@ -44,6 +49,8 @@ def save_tables(
     texts: dict[Path, Iterable[str]] = {}
     if "json" in formats:
         texts[folder / WHOLE] = chain(json_pieces(tables, about), "\n")
+    if "csv" in formats and about:
+        texts[folder / SETTINGS] = [as_csv(settings_table(about))]
     signature = str(about.get("signature", ""))
     for ending in formats:
         for table in tables if ending in FORMATS else ():
@@ -60,11 +67,31 @@ def save_tables(
 
 def _pieces(table: Table, ending: str, signature: str) -> Iterator[str]:
     yield FORMATS[ending](table)
-    # A spreadsheet takes no comment: its signature stands in the JSON file beside it.
     if ending == "md":
         yield f"\n\n`{signature.replace('`', '')}`\n"
     elif ending == "tex":
         yield f"\n% {signature}\n"
+
+
+def settings_table(about: Mapping[str, Any]) -> Table:
+    """Return signature, version, settings and caps of resamples as rows of a name and a value.
+
+    Parameters
+    ----------
+    about : mapping
+        Of :meth:`sago_harness.stats.compare.Comparison.about`; what it lacks has no row.
+
+    Examples
+    --------
+    >>> about = {"signature": "s", "settings": {"seed": 0}, "caps": {"variance": 399}}
+    >>> settings_table(about).rows
+    (('signature', 's'), ('seed', 0), ('resamples_variance_at_most', 399))
+    """
+    rows: list[tuple[Cell, ...]] = [(key, about[key]) for key in ("signature", "version") if key in about]
+    rows += list(about.get("settings", {}).items())
+    rows += [(f"resamples_{name}_at_most", most) for name, most in about.get("caps", {}).items()]
+    columns = (Column("name", kind="text"), Column("value", kind="text"))
+    return Table("settings", "Settings", columns, tuple(rows))
 
 
 def left_over(tables: Sequence[Table], folder: Path, formats: Sequence[str]) -> list[Path]:
@@ -80,6 +107,8 @@ def left_over(tables: Sequence[Table], folder: Path, formats: Sequence[str]) -> 
     possible = [
         folder / f"{table.name}.{ending}" for ending in FORMATS for table in tables if ending not in formats
     ]
+    if "csv" not in formats:
+        possible.append(folder / SETTINGS)
     if "json" not in formats:
         possible.insert(0, folder / WHOLE)
     return [path for path in possible if path.is_file()]

@@ -270,13 +270,20 @@ def _csv(cell: Cell) -> str | int | float:
     return cell
 
 
-def as_html(table: Table) -> str:
+def as_html(table: Table, signature: str = "") -> str:
     """Return an HTML table; what a notebook shows.
+
+    Parameters
+    ----------
+    table : Table
+    signature : str
+        Line at its end: what its numbers depend on.
 
     Examples
     --------
-    >>> "&lt;b&gt;" in as_html(Table("t", "A", (Column("m", "", "text"),), (("<b>",),)))
-    True
+    >>> made = as_html(Table("t", "A", (Column("m", "", "text"),), (("<b>",),)), "made by <me>")
+    >>> "<td>&lt;b&gt;</td>" in made, made.endswith("<p><code>made by &lt;me&gt;</code></p>")
+    (True, True)
     """
     head = "".join(f"<th>{html.escape(column.heading)}</th>" for column in table.columns)
     body = "".join(
@@ -285,7 +292,8 @@ def as_html(table: Table) -> str:
     )
     notes = "".join(f"<p>{html.escape(escape_line(note))}</p>" for note in table.notes)
     title = html.escape(escape_line(table.title))
-    return f"<table><caption>{title}</caption><tr>{head}</tr>{body}</table>{notes}"
+    end = f"<p><code>{html.escape(escape_line(signature))}</code></p>" if signature else ""
+    return f"<table><caption>{title}</caption><tr>{head}</tr>{body}</table>{notes}{end}"
 
 
 #: Ending -> how one table is written.

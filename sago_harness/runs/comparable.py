@@ -10,7 +10,7 @@ from typing import Any
 from sago_harness.errors import SagoError
 from sago_harness.jsonsafe import dumps
 from sago_harness.runs.find import RunFile
-from sago_harness.runs.signatures import PACK_DIGITS, Signature, precision
+from sago_harness.runs.signatures import PACK_DIGITS, Signature, precision, quantised
 
 #: Field -> its name in messages, what explains the most first. Versions of packages are none of them.
 FIELDS: dict[str, str] = {
@@ -32,6 +32,7 @@ FIELDS: dict[str, str] = {
     "layers": "layers",
     "measures": "versions of measures",
     "dtype": "precision of the model",
+    "quantised": "quantised weights",
 }
 
 #: What follows from another seed: other variants, chance controls, and documents with their gold answers.
@@ -184,6 +185,8 @@ def _value(signature: Signature, field: str) -> str:
     """Return a field as text that is equal where the field is; "" where it is not stated."""
     if field == "dtype":
         return precision(signature)
+    if field == "quantised":
+        return quantised(signature)
     value = signature.get(field)
     if value is None:
         return ""

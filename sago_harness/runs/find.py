@@ -13,7 +13,7 @@ from typing import Any
 
 from sago_harness.errors import SagoError, flaw
 from sago_harness.report.files import UNFINISHED
-from sago_harness.runs.signatures import first_sample, of_records, of_results, precision
+from sago_harness.runs.signatures import first_sample, of_records, of_results, precision, quantised
 
 _TIME = r"(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)"
 _RECORDS = re.compile(rf"(?:samples_(?P<samples>.+)|records_(?P<records>.+))_{_TIME}\.(?:jsonl|parquet)$")
@@ -293,7 +293,7 @@ def _facts(model: str, base: str, signature: Mapping[str, Any]) -> tuple[tuple[s
         ("adapter", str(said.get("adapter") or "")),
         ("revision", str(said.get("revision") or "")),
         ("dtype", precision(signature)),
-        ("quantised", {"True": "yes", "False": "no"}.get(str(said.get("quantised")), "")),
+        ("quantised", quantised(signature)),
     )
 
 

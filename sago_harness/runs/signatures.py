@@ -120,6 +120,18 @@ def precision(signature: Signature) -> str:
     return "/".join(str(model[name]) for name in ("dtype", "mixed_precision") if model.get(name))
 
 
+def quantised(signature: Signature) -> str:
+    """Return whether the model's weights are quantised, "yes" or "no"; "" where it is not known.
+
+    Examples
+    --------
+    >>> quantised({"model": {"quantised": False}}), quantised({"model": {"backend": "api"}})
+    ('no', '')
+    """
+    said = (signature.get("model") or {}).get("quantised")
+    return {"True": "yes", "False": "no"}.get(str(said), "")
+
+
 def first_sample(path: Path) -> list[Any] | None:
     """Return the filtered responses of the first line that is a sample; None where there is none.
 

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.stats.grid import Grid
-from sago_harness.stats.halves import mean_ranks
 from sago_harness.stats.table import Doubles, Flags
+from sago_harness.stats.ties import order, scale_of
 
 #: Under so many models, or rows, rankings can agree by luck alone: nothing is said.
 LEAST_MODELS = 4
 
+#: Mean ranks that differ in later digits are the same.
 _DIGITS = 12
 
 #: Step and end of the sum that stands for an integral over a normal density. For a smooth function that
@@ -59,7 +60,7 @@ class AgreementResult:
         The two rows of ``lowest_tau``.
     changed, pairs : int
         Pairs of models that some row orders one way and another row the other way, out of so many.
-        A tie is no order.
+        A tie is no order: a difference below 1e-9 of the row's largest value.
     reason : str
         Why numbers are NaN, "" where they are not.
     """
@@ -143,15 +144,16 @@ def agreement(grid: Grid, level: float = 0.05) -> AgreementResult:
     whole: Flags = np.all(known[filled], axis=0)
     rows, models = _chosen(grid.rows, filled), _chosen(grid.models, whole)
     left_out, empty = _chosen(grid.models, ~whole), _chosen(grid.rows, ~filled)
-    values = _steady(grid.values[filled][:, whole])
+    values = grid.values[filled][:, whole]
     q, m = values.shape
+    signs = _order(values if grid.higher_is_better else -values)
     reason = ""
     if q < 2:
         reason = f"{'one' if q else 'no'} {grid.unit}: rankings can agree only over two or more"
     elif m < LEAST_MODELS:
         missing = f" ({len(left_out)} left out)" if left_out else ""
         reason = f"{m} models{missing}: agreement is not told under {LEAST_MODELS}"
-    elif np.all(values == values[:, :1]):
+    elif not signs.any():
         reason = f"all models tie in every {grid.unit}"
     if reason:
         return AgreementResult(
@@ -161,10 +163,9 @@ def agreement(grid: Grid, level: float = 0.05) -> AgreementResult:
         )  # fmt: skip
     from scipy import special
 
-    ranks = mean_ranks(-values if grid.higher_is_better else values)
+    ranks = _ranks(signs, m)
     statistic = friedman(ranks)
     critical = _unit(q, m) * range_quantile(level, m)
-    signs = _order(values)
     tau = _tau(signs)
     mean_tau, lowest_tau, lowest = _over_rows(tau)
     return AgreementResult(
@@ -211,19 +212,17 @@ def friedman(ranks: Doubles) -> float:
     return float((m - 1) * np.square(centred.sum(axis=0)).sum() / np.square(centred).sum())
 
 
-def _steady(values: Doubles) -> Doubles:
-    """Round to what a sum in another order would also give: equal scores are a tie."""
-    if not values.size:
-        return values
-    scale = np.abs(values).max(axis=1, keepdims=True)
-    return np.round(values / np.where(scale > 0.0, scale, 1.0), _DIGITS)
-
-
 def _order(values: Doubles) -> npt.NDArray[np.float32]:
     """Return the sign of each difference of two models, of shape (Q, pairs)."""
     a, b = np.triu_indices(values.shape[1], 1)
-    signs: npt.NDArray[np.float32] = np.sign(values[:, a] - values[:, b]).astype(np.float32)
-    return signs
+    return order(values[:, a] - values[:, b], scale_of(values)).astype(np.float32)
+
+
+def _ranks(signs: npt.NDArray[np.float32], m: int) -> Doubles:
+    """Return ranks, 1 = best and the mean of them in a tie: half a place for each model ahead or behind."""
+    a, b = np.triu_indices(m, 1)
+    led = [np.bincount(a, row, minlength=m) - np.bincount(b, row, minlength=m) for row in signs]
+    return 0.5 * (m + 1) - 0.5 * np.array(led)
 
 
 def _tau(signs: npt.NDArray[np.float32]) -> Doubles:

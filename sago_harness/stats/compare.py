@@ -18,6 +18,7 @@ from sago_harness.stats.agreement import AgreementResult, agreement
 from sago_harness.stats.apart import ApartResult, families_apart
 from sago_harness.stats.check_table import check_values
 from sago_harness.stats.dose import DoseResult, dose_response
+from sago_harness.stats.epsilon import EpsilonTests, epsilon_changed, epsilon_tests
 from sago_harness.stats.firmness import FirmnessResult, Variation, firmness, pack_variation, variations
 from sago_harness.stats.grid import Grid
 from sago_harness.stats.independence import (
@@ -38,7 +39,7 @@ from sago_harness.stats.resampling import Settings, document_weights, generator
 from sago_harness.stats.reversal import ReversalTable, order_shares, reversals
 from sago_harness.stats.schemes import SchemeResult, scheme_names, scheme_scores
 from sago_harness.stats.scored import ScoredTask, score_task
-from sago_harness.stats.table import Doubles, ScoreTable, TaskTable
+from sago_harness.stats.table import Doubles, Flags, ScoreTable, TaskTable
 from sago_harness.stats.variance import VarianceResult, variance_components
 from sago_harness.stats.workers import Clock, each, processors
 from sago_harness.stats.worst import Texts, WorstResult, with_texts, worst_cases
@@ -51,6 +52,9 @@ SHARES = 999
 
 #: Resamples of the intervals of variance components: as many as their coverage was found with.
 PERCENTILES = 399
+
+#: Pairs of models times pairs of data sets up to which P(reversal) is worked out for every score.
+MOST_PROBABLE = 200_000
 
 Interval = Mapping[str, IntervalResult]
 
@@ -156,7 +160,15 @@ class Comparison:
         """Return what stands beside the tables in JSON."""
         return {
             "signature": self.signature,
+            "version": _version(),
             "settings": asdict(self.settings),
+            # Resamples of what takes fewer than the settings say.
+            "caps": {
+                "intervals": SHARES,
+                "support": SHARES,
+                "independence": SHARES,
+                "variance": PERCENTILES,
+            },
             "models": list(self.models),
             "tasks": list(self.tasks),
             "signatures": self.signatures,
@@ -181,7 +193,8 @@ class Comparison:
         from sago_harness.report.compared import sections
         from sago_harness.report.tables import as_html
 
-        return "".join(as_html(table) for table in sections(self))
+        *first, last = sections(self)
+        return "".join(map(as_html, first)) + as_html(last, self.signature)
 
     def __str__(self) -> str:
         return f"{len(self.models)} models on {len(self.tasks)} data sets, scheme {self.settings.scheme}"
@@ -278,7 +291,10 @@ def compare(
     with clock("agreement"):
         agreed = _agreement(scored, table.models, settings)
     with clock("firmness"):
-        firm = firmness({part.scored.task: (part.scored.models, part.firm) for part in parts})
+        firm = firmness(
+            {part.scored.task: (part.scored.models, part.firm) for part in parts}, _in_ranking(scored, whole)
+        )
+        firm += epsilon_changed([part.epsilons for part in parts], settings)
         firm += _schemes_agree(schemes, whole, scored)
     spanning = (whole or next(iter(scored.values()))).quantities
     with clock("independence"):
@@ -320,6 +336,7 @@ class _Part:
     dose: list[DoseResult]
     worst: list[WorstResult]
     firm: list[Variation]
+    epsilons: EpsilonTests
     lean: TaskTable | None
     signatures: dict[str, Mapping[str, Any]]
     sources: dict[str, str]
@@ -346,6 +363,7 @@ def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Pa
         cases = list(worst_cases(table, score=_shown_score(scored), k=worst, scored=scored))
     with clock("firmness"):
         firm = list(variations(table, scored, settings.seed))
+        epsilons = epsilon_tests(scored, few, unstable)
     with clock("apart"):
         apart = list(families_apart(table, few))
     reasons = {
@@ -362,6 +380,7 @@ def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Pa
         dose,
         cases,
         firm,
+        epsilons,
         _lean(table),
         dict(zip(table.models, table.signatures, strict=False)),
         dict(zip(table.models, table.sources, strict=False)),
@@ -496,6 +515,7 @@ def _reversals(
     tasks = tuple(scored)
     names = dict.fromkeys(name for one in scored.values() for name in one.quantities)
     shape = (len(tasks), len(first))
+    cells = len(tasks) * (len(tasks) - 1) // 2 * len(first)
     place = {model: i for i, model in enumerate(models)}
     index = np.full((len(models), len(models)), -1)
     index[first, second] = np.arange(len(first))
@@ -534,13 +554,21 @@ def _reversals(
             higher_is_better=kind.higher_is_better,
             ahead=block_of["ahead"],
             behind=block_of["behind"],
-            # Most of the time of a reversal table: worked out for what is ranked alone.
-            probability=name in COMPOSITES or kind.kind == "scheme",
+            # Most of the time of a reversal table: in a large study for what is ranked alone.
+            probability=cells <= MOST_PROBABLE or name in COMPOSITES or kind.kind == "scheme",
+            why_not=_why_not(cells),
             settings=settings,
         )
 
     list(each(clock.timed("reversals", enter), range(len(tasks)), workers))
     return dict(zip(names, each(clock.timed("reversals", turned), list(names), workers), strict=True))
+
+
+def _why_not(cells: int) -> str:
+    return (
+        f"P(reversal): worked out for {', '.join(COMPOSITES)} alone, not for axes and measures, which takes "
+        f"long in a study of {cells:,} pairs of models between two data sets (over {MOST_PROBABLE:,})"
+    )
 
 
 _BLOCKS = ("p_plus", "p_minus", "difference", "stderr", "ahead", "behind")
@@ -565,6 +593,14 @@ def _agreement(
     return found
 
 
+def _in_ranking(scored: Mapping[str, ScoredTask], whole: OverallTable | None) -> dict[str, Flags]:
+    """Return, for each data set, which of its models are in the ranking over all of them."""
+    if whole is None:
+        return {task: one.ranked for task, one in scored.items()}
+    may = dict(zip(whole.models, whole.ranked.tolist(), strict=True))
+    return {task: np.array([may[m] for m in one.models], dtype=bool) for task, one in scored.items()}
+
+
 def _schemes_agree(
     schemes: Mapping[str, SchemeResult],
     whole: OverallTable | None,
@@ -577,8 +613,12 @@ def _schemes_agree(
     quantities = whole.quantities if whole else one.quantities
     if OWN not in quantities:
         return []
-    names = whole.models if whole else one.models
-    base = {m: float(v) for m, v in zip(names, quantities[OWN].values, strict=True) if np.isfinite(v)}
+    names, ranked = (whole.models, whole.ranked) if whole else (one.models, one.ranked)
+    base = {
+        m: float(v)
+        for m, v, may in zip(names, quantities[OWN].values, ranked, strict=True)
+        if may and np.isfinite(v)
+    }
     found = []
     for scheme, result in schemes.items():
         parts = []

@@ -17,9 +17,10 @@ from sago_harness.scores.composite import COMPOSITES
 from sago_harness.stats.covariates import at_equal_covariates
 from sago_harness.stats.quantities import combined_values, composite_values, measure_values
 from sago_harness.stats.reduce import MIRRORING, by_variant, reduce_task, reduce_variants
-from sago_harness.stats.resampling import TIE, generator
+from sago_harness.stats.resampling import generator
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags, TaskTable
+from sago_harness.stats.ties import order, scale_of
 
 #: Times that documents, and variants, are cut into halves; both halves are looked at.
 SPLITS = 2
@@ -69,7 +70,7 @@ class FirmnessResult:
     moved : int
         Largest change of a model's rank.
     best_kept : bool
-        The same model is the most stable one.
+        The same model is the most stable one, or the same ones tie for it.
     tasks : int
         Data sets that have the variation.
     reason : str
@@ -266,19 +267,33 @@ def _composites(measured: Mapping[str, Doubles], table: TaskTable) -> dict[str, 
     return {name: formed[name] for name in COMPOSITES}
 
 
-def firmness(found: Mapping[str, tuple[Sequence[str], Sequence[Variation]]]) -> list[FirmnessResult]:
+def firmness(
+    found: Mapping[str, tuple[Sequence[str], Sequence[Variation]]],
+    ranked: Mapping[str, Flags] | None = None,
+) -> list[FirmnessResult]:
     """Compare every variation's ranking, over data sets, with the ranking as it is.
+
+    It is the ranking again: models that it leaves out (stock answers, sampling) are in no variation.
 
     Parameters
     ----------
     found : dict of str to (models, variations)
         Data set -> what :func:`variations` gave for its models.
+    ranked : dict of str to ndarray of shape (M,), optional
+        Data set -> which of its models are in the ranking; all, without it. Over several data sets
+        that is :attr:`sago_harness.stats.overall.OverallTable.ranked`, on a single one
+        :attr:`sago_harness.stats.scored.ScoredTask.ranked`.
 
     Returns
     -------
     list of FirmnessResult
         Beside the variations of the data sets, the ranking without each data set.
     """
+    if ranked is not None:
+        found = {
+            task: (models, [_of_ranked(one, ranked[task]) for one in given])
+            for task, (models, given) in found.items()
+        }
     base = {task: (models, given[0].values) for task, (models, given) in found.items() if given}
     named: dict[tuple[str, str], dict[str, list[Variation]]] = {}
     for task, (_, given) in found.items():
@@ -299,6 +314,10 @@ def firmness(found: Mapping[str, tuple[Sequence[str], Sequence[Variation]]]) -> 
             have = [as_it_is[task] for task, given in of.items() if not all(one.reason for one in given)]
             results.append(against(kind, detail, score, _overall(have), parts, reason))
     return results
+
+
+def _of_ranked(one: Variation, ranked: Flags) -> Variation:
+    return replace(one, values={name: np.where(ranked, v, np.nan) for name, v in one.values.items()})
 
 
 Part = tuple[Sequence[str], Doubles | None]
@@ -338,14 +357,13 @@ def against(
     if reason or len(models) < 2:
         why = reason or "fewer than two models have a value"
         return FirmnessResult(kind, detail, score, models, (), nan, 0, False, len(parts), why)
-    # Differences that are rounding alone are ties.
-    a = np.round(np.array([whole[m] for m in models]) / TIE) * TIE
-    b = np.round(np.array([other[m] for m in models]) / TIE) * TIE
-    tied = np.ptp(a) == 0.0 or np.ptp(b) == 0.0
-    first, second = _ahead(a), _ahead(b)
+    first, second = (_ahead(np.array([held[m] for m in models])) for held in (whole, other))
+    tied = not (first.any() and second.any())
     tau = nan if tied else _tau(first, second)
-    moved = int(np.max(np.abs((first < 0).sum(axis=1) - (second < 0).sum(axis=1))))
-    best = bool(np.argmax(a) == np.argmax(b)) if not tied else False
+    behind = [(signs < 0).sum(axis=1) for signs in (first, second)]
+    moved = int(np.max(np.abs(behind[0] - behind[1])))
+    # Of several that tie for the first place all must stay there, and no other one come.
+    best = not tied and bool(np.array_equal(behind[0] == 0, behind[1] == 0))
     return FirmnessResult(
         kind,
         detail,
@@ -362,7 +380,7 @@ def against(
 
 def _ahead(values: Doubles) -> Signs:
     """Return 1 where a model is ahead of another one, -1 where it is behind, 0 in a tie; (M, M)."""
-    return (values[:, None] > values).astype(np.int8) - (values[:, None] < values).astype(np.int8)
+    return order(values[:, None] - values, scale_of(values)).astype(np.int8)
 
 
 def _tau(first: Signs, second: Signs) -> float:

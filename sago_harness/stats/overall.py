@@ -52,7 +52,9 @@ class OverallTable:
     left_out : dict of str to dict of str to tuple of str
         Score -> models without a value -> the data sets that they lack.
     ranked : ndarray of shape (M,)
-        Models with at most 10 % stock answers in the mean over data sets.
+        Models with at most 10 % stock answers in the mean over data sets, and no run that samples.
+    samplers : tuple of str
+        Models of which any run samples.
     data : dict of str to PairData
         What pairs are formed from.
     """
@@ -67,6 +69,7 @@ class OverallTable:
     left_out: Mapping[str, Mapping[str, tuple[str, ...]]]
     ranked: Flags
     data: Mapping[str, PairData] = field(repr=False, default_factory=dict)
+    samplers: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{len(self.models)} models over {len(self.tasks)} data sets, {self.documents} documents"
@@ -119,9 +122,11 @@ def overall(tasks: Sequence[ScoredTask]) -> OverallTable:
         row[place >= 0] = task.stock[place[place >= 0]]
     known = np.isfinite(stock)
     share = np.where(known, stock, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    samplers = tuple(model for model in models if any(model in task.samplers for task in tasks))
+    ranked = (share <= STOCK_LIMIT) & ~np.isin(np.array(models), samplers)
     return OverallTable(
         tuple(task.task for task in tasks), models, sum(len(task.documents) for task in tasks),
-        quantities, weighted, weighted_stderr, tasks_of, left_out, share <= STOCK_LIMIT, data,
+        quantities, weighted, weighted_stderr, tasks_of, left_out, ranked, data, samplers,
     )  # fmt: skip
 
 
@@ -204,6 +209,7 @@ def overall_ranks(
             models=table.models,
             task=OVERALL,
             ranked=table.ranked,
+            samplers=table.samplers,
             data=table.data[name],
             shared=shared(table.quantities[name]),
         )

@@ -59,7 +59,7 @@ class Quantity:
         return standard_error(self.influence, self.counts, self.values)
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{v:.3f}" for v in self.values)
+        shown = ", ".join(f"{v:.3f}" if np.isfinite(v) else "-" for v in self.values)
         return f"{self.name}: {shown}"
 
 

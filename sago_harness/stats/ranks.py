@@ -13,7 +13,7 @@ Random signs were chosen over bootstrap weights by simulation: see ``tests/stats
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +84,7 @@ class RankTable:
     few_documents : bool
         Some value rests on fewer than 40 documents: the bounds are narrower than they should be.
     excluded : dict of str to str
-        Models that are not ranked -> ``stock_answers`` or ``unscored``.
+        Models that are not ranked -> ``unscored``, ``sampling`` or ``stock_answers``.
     reasons : dict of str to str
         Unscored models -> why.
     level : float
@@ -126,6 +126,7 @@ def rank_sets(
     models: Sequence[str],
     task: str,
     ranked: Flags | None = None,
+    samplers: Collection[str] = (),
     data: PairData | None = None,
     shared: SharedSums | None = None,
 ) -> RankTable:
@@ -145,6 +146,8 @@ def rank_sets(
         Data set; with the seed it fixes the draws.
     ranked : ndarray of shape (M,), optional
         Models that may be ranked (:attr:`sago_harness.stats.scored.ScoredTask.ranked`).
+    samplers : collection of str
+        Of the others, those that may not because their runs sample.
     data : PairData, optional
         The measures that the score is made of, so that the roots among them are compared as in
         pairs; without it the influence values are taken as they are.
@@ -167,7 +170,7 @@ def rank_sets(
     allowed = np.ones(len(models), dtype=bool) if ranked is None else ranked
     scored = np.isfinite(quantity.values)
     excluded = {
-        model: "unscored" if not fine else "stock_answers"
+        model: "unscored" if not fine else "sampling" if model in samplers else "stock_answers"
         for model, fine, may in zip(models, scored, allowed, strict=True)
         if not (fine and may)
     }
@@ -210,6 +213,7 @@ def task_ranks(
             models=scored.models,
             task=scored.task,
             ranked=scored.ranked,
+            samplers=scored.samplers,
             data=data[name],
             shared=shared,
         )

@@ -283,6 +283,7 @@ def reversals(
     ahead: Doubles | None = None,
     behind: Doubles | None = None,
     probability: bool = True,
+    why_not: str = "P(reversal) was not asked for",
     settings: Settings | None = None,
 ) -> ReversalTable:
     """Look for rank reversals of all pairs of models between all data sets.
@@ -313,6 +314,8 @@ def reversals(
         ``behind``: what ``ahead`` leaves.
     probability : bool
         Whether to work out P(reversal), which takes longer than all the rest.
+    why_not : str
+        What is said where it is not.
     settings : Settings, optional
         Level and correction. All candidates are one family, and all pairs of models another.
 
@@ -357,7 +360,7 @@ def reversals(
     if ahead is not None:
         other = 1.0 - ahead if behind is None else behind
         support = ahead[first] * other[second] + other[first] * ahead[second]
-    likely, reasons = np.full(pvalue.shape, np.nan), ("P(reversal) was not asked for",) * len(first)
+    likely, reasons = np.full(pvalue.shape, np.nan), (why_not,) * len(first)
     if probability:
         likely, reasons = reversal_probability(
             np.where(known, difference, np.nan), np.where(known, stderr, np.nan), pairs, (first, second)

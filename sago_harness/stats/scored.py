@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,8 @@ class ScoredTask:
         Models read with ``allow_mixed``.
     operators : dict of (str, str) to int
         (family, operator) -> variants that it has of a document, in the order of ``reduced``.
+    sampling : ndarray of shape (M,)
+        Models whose responses were drawn at random (:func:`samples`); empty where none was.
     """
 
     task: str
@@ -67,11 +70,18 @@ class ScoredTask:
     scored: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     mixed: Sequence[bool] = ()
     operators: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    sampling: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
     def ranked(self) -> Flags:
-        """Return which models may be ranked, of shape (M,): not those that give stock answers."""
-        return ~(self.stock > STOCK_LIMIT)
+        """Return which models may be ranked, of shape (M,): none that gives stock answers, or samples."""
+        fine: Flags = ~(self.stock > STOCK_LIMIT)
+        return fine & ~self.sampling if self.sampling.size else fine
+
+    @property
+    def samplers(self) -> tuple[str, ...]:
+        """Return the models whose runs sample."""
+        return tuple(m for m, drawn in zip(self.models, self.sampling.tolist(), strict=False) if drawn)
 
     def of(self, keep: Flags) -> dict[str, Quantity]:
         """Return the quantities over some documents alone; ``keep`` of shape (D,) or (M, D)."""
@@ -108,7 +118,33 @@ def score_task(table: TaskTable) -> ScoredTask:
         complete.sum(axis=1) if reduced else np.zeros(shape[0], dtype=np.intp),
         table.mixed,
         variants_of_operators(table),
+        np.array([samples(signature) for signature in table.signatures], dtype=bool),
     )
+
+
+def samples(signature: Mapping[str, Any]) -> bool:
+    """Say whether a run's responses were drawn at random.
+
+    Such a run's score is partly its sampling, so that it is not ranked like a greedy one. A run that does
+    not state its generation arguments (records without their results file) is taken as greedy.
+
+    Parameters
+    ----------
+    signature : mapping
+        Of a run (:class:`sago_harness.signature.Signature`): ``do_sample`` among ``generation``, with
+        no temperature of 0.
+
+    Examples
+    --------
+    >>> samples({"generation": {"do_sample": True, "temperature": 0.7}})
+    True
+    >>> samples({"generation": {"do_sample": False}}), samples({})
+    (False, False)
+    """
+    generation = signature.get("generation")
+    if not isinstance(generation, Mapping):
+        return False
+    return bool(generation.get("do_sample")) and generation.get("temperature") != 0
 
 
 def _never_given(table: TaskTable, measure: str, known: Flags) -> Flags:

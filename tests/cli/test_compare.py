@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from sago_harness.cli.main import main
 from sago_harness.scores.table import read_parquet
+from tests.cli.conftest import Sago, model
 from tests.runs.made_runs import write_runs
 
 
@@ -39,6 +41,10 @@ def test_prints_and_writes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert float(rows[0]["sago_interval_low"]) < float(rows[0]["sago"]) < float(rows[0]["sago_interval_high"])
     for ending in ("md", "tex"):
         assert "sago compare|" in (out / f"pairs.{ending}").read_text()
+    with (out / "settings.csv").open(newline="") as lines:
+        beside = {row["name"]: row["value"] for row in csv.DictReader(lines)}
+    assert beside["resamples"] == "199"
+    assert beside["signature"] in said
     assert not list(out.glob("*.part"))
 
 
@@ -53,7 +59,7 @@ def test_a_table_without_rows_is_shown_where_it_is_asked_for(
 
 
 def test_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``--limit 1`` on two tasks, then the comparison of that run: exit 0, never 0 for what is not known."""
+    """H08: made runs of ``--limit 1`` on two tasks: exit 0, never 0 for what is not known."""
     write_runs(tmp_path, models=["one"], tasks=["p", "q"], documents=1, variants=6)
     assert main(["compare", str(tmp_path), "--resamples", "99", "--out", str(tmp_path / "out")]) == 0
     capsys.readouterr()
@@ -61,6 +67,42 @@ def test_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     for row in read["tables"]["ranking"]["rows"]:
         assert row["sago_interval"] is None or None in row["sago_interval"]
     assert not read["tables"]["pairs"]["rows"]
+
+
+def test_one_document_of_a_real_run_is_printed_without_errors(
+    sago: Sago, model_folder: Path, tmp_path: Path
+) -> None:
+    """H08: ``--limit 1`` on two tasks, then the comparison of that run: N/A, never 0, no interval."""
+    tasks = ("sago_demo_facts", "sago_demo_instructions")
+    words = ["--limit", "1", "--metadata", "recipe=quick", "--gen_kwargs", "max_gen_toks=6"]
+    runs = tmp_path / "runs"
+    assert (
+        sago("run", *model(model_folder), "--tasks", ",".join(tasks), *words, "--output_path", runs).status
+        == 0
+    )
+    done = sago("compare", str(runs), "--resamples", "99")
+    assert done.status == 0
+    assert not re.search(r"\bnan\b|\binf\b|\[[-.\d]+, [-.\d]+\]", done.out), (
+        "no number that is none, no interval"
+    )
+    assert "Warning" not in done.err
+    board = done.out[done.out.index("Leaderboard\n") : done.out.index("Means weighted")]
+    head, row = (re.split(r"  +", line.strip()) for line in board.splitlines()[1:3])
+    # Without another document there is no chance level: of no score anything is known, not even 0.
+    known = dict(zip(reversed(head), reversed(row), strict=False))
+    assert (known["n"], known["of"]) == ("0", "2")
+    assert set(row[1 : head.index("mirroring") + 1]) == {"-"}
+    for task in tasks:
+        assert f"{task}: {row[0]}: 0 of 1 scored" in board
+    part = done.out[done.out.index("Measures\n") : done.out.index("Is it unstable?")]
+    head, *lines = (re.split(r"  +", line.strip()) for line in part.splitlines()[1:5])
+    assert [line[0] for line in lines] == ["overall", *tasks]
+    for line in lines:
+        errors = [cell for name, cell in zip(head, line, strict=False) if name in ("±", "95% interval")]
+        assert errors == ["-"] * 10
+        relative = [cell for name, cell in zip(head, line, strict=False)
+                    if name.startswith("x_") and name != "x_mr"]  # fmt: skip
+        assert relative == ["-"] * 5
 
 
 @pytest.mark.parametrize(

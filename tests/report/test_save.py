@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sago_harness.errors import SagoError
+from sago_harness.report.compared import TABLES
 from sago_harness.report.save import left_over, save_tables
-from sago_harness.report.tables import Column, Table
+from sago_harness.report.tables import Column, Table, as_html
+from sago_harness.stats.compare import PERCENTILES, SHARES, compare
+from sago_harness.stats.resampling import Settings
+from sago_harness.stats.table import ScoreTable
 from sago_harness.whole import whole, write_all
+from tests.stats.made import table
 
 ONE = Table("one", "One", (Column("a"),), ((1.0,),))
 
@@ -21,6 +29,39 @@ def test_tables_of_an_earlier_call_are_named(tmp_path: Path) -> None:
     assert left_over([ONE], tmp_path, ["json", "csv", "md"]) == []
     save_tables([ONE], {}, tmp_path, ["md"])
     assert [path.name for path in left_over([ONE], tmp_path, ["md"])] == ["comparison.json", "one.csv"]
+
+
+def test_every_format_carries_what_the_numbers_depend_on(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    settings = Settings(resamples=99, seed=5, epsilon=0.1, control="a", correction="bh", level=0.1)
+    found = compare(ScoreTable.of([table(rng, documents=12)]), settings)
+    assert "control:a" in found.signature
+    made = [TABLES["leaderboard"](found), TABLES["pairs"](found)]
+    save_tables(made, found.about(), tmp_path, ["json", "csv", "md", "tex"])
+    with (tmp_path / "settings.csv").open(encoding="utf-8", newline="") as lines:
+        rows = {row["name"]: row["value"] for row in csv.DictReader(lines)}
+    assert rows.pop("signature") == found.signature
+    assert f"version:{rows.pop('version')}|" in found.signature
+    wanted = {"scheme": "sago", "control": "a", "epsilon": "0.1", "correction": "bh", "level": "0.1",
+              "resamples": "99", "seed": "5"}  # fmt: skip
+    caps = {"intervals": SHARES, "support": SHARES, "independence": SHARES, "variance": PERCENTILES}
+    assert rows == wanted | {f"resamples_{name}_at_most": str(most) for name, most in caps.items()}
+    about = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))["about"]
+    assert about["signature"] == found.signature
+    assert {name: str(value) for name, value in about["settings"].items()} == wanted
+    assert about["caps"] == caps
+    for name in ("leaderboard", "pairs"):
+        assert (tmp_path / f"{name}.md").read_text().endswith(f"\n`{found.signature}`\n")
+        assert (tmp_path / f"{name}.tex").read_text().endswith(f"\n% {found.signature}\n")
+    end = f"<p><code>{found.signature}</code></p>"
+    assert found._repr_html_().endswith(end)
+    assert found._repr_html_().count(end) == 1
+    assert as_html(made[0], found.signature).endswith(end)
+    assert as_html(made[0], "<b>").endswith("<p><code>&lt;b&gt;</code></p>")
+    # Those of another call are told when they stay behind.
+    save_tables(made, found.about(), tmp_path, ["md"])
+    assert tmp_path / "settings.csv" in left_over(made, tmp_path, ["md"])
+    assert tmp_path / "settings.csv" not in left_over(made, tmp_path, ["csv"])
 
 
 def test_a_file_is_whole_or_the_old_one(tmp_path: Path) -> None:

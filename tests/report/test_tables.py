@@ -142,7 +142,9 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
     written = save_tables(
         [table()], {"signature": "sig`nature"}, tmp_path / "a" / "b", ["json", "csv", "md", "tex"]
     )
-    assert {path.name for path in written} == {"comparison.json", "t.csv", "t.md", "t.tex"}
+    assert {path.name for path in written} == {
+        "comparison.json", "settings.csv", "t.csv", "t.md", "t.tex",
+    }  # fmt: skip
     assert "`signature`" in (tmp_path / "a/b/t.md").read_text()
     (tmp_path / "file").write_text("")
     with pytest.raises(SagoError, match="cannot be written"):

@@ -46,6 +46,7 @@ CHANGES: list[tuple[str, dict[str, Any], str, str]] = [
     ("layers", {"layers": "attention"}, "blocks", "attention"),
     ("measures", {"measures": {**dict.fromkeys(MEASURES, 1), "x_bleu": 2}}, "x_bleu 1", "x_bleu 2"),
     ("dtype", {"said": described(dtype="bfloat16")}, "float32", "bfloat16"),
+    ("quantised", {"said": described(quantised=True)}, "no", "yes"),
 ]
 
 
@@ -116,7 +117,7 @@ def test_a_line_says_what_the_signature_says() -> None:
         if name != "pack":
             assert value == getattr(whole, name), name
     assert set(FIELDS) - set(read) == {
-        "recipe_digest", "generation", "prompts", "scoring", "measures", "dtype",
+        "recipe_digest", "generation", "prompts", "scoring", "measures", "dtype", "quantised",
     }  # fmt: skip
     assert of_text(str(replace(whole, pack="")))["pack"] == ""
 

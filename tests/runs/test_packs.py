@@ -132,8 +132,8 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 def test_every_field_over_seeds_has_a_case() -> None:
-    # Precision makes another model of the same name.
-    assert set(CHANGES) | {"dtype"} == set(ACROSS)
+    # Precision and quantisation make another model of the same name.
+    assert set(CHANGES) | {"dtype", "quantised"} == set(ACROSS)
     assert set(FIELDS) - set(ACROSS) == {"pack", "seed", "variants", "prompts", "scoring"}
 
 

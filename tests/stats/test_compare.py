@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from scipy import stats
 from sago_harness.errors import SagoError
 from sago_harness.report.compared import TABLES, sections
 from sago_harness.report.tables import Table, as_json, as_latex, as_markdown, as_text
+from sago_harness.scores.document import HEALTH_FLAGS
 from sago_harness.stats.compare import Comparison, compare
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.schemes import scheme_names
@@ -102,7 +104,7 @@ def test_a_model_that_lacks_a_data_set_is_missing_there_and_left_out_overall() -
 
 
 def test_one_score_of_three() -> None:
-    """Document values 0.8, NaN, NaN: 0.8 with 1 of 3 scored, and said to be doubtful."""
+    """E05: document values 0.8, NaN, NaN: 0.8 with 1 of 3 scored, and said to be doubtful."""
     one = made("p", models=("a",), documents=3)
     distances = {name: np.full_like(values, np.nan) for name, values in one.distances.items()}
     distances["x_act"][:, 0] = 0.8
@@ -116,10 +118,94 @@ def test_one_score_of_three() -> None:
     names = [column.key for column in of(found, "ranking").columns]
     assert (row[names.index("scored")], row[names.index("of")]) == (1, 3)
     assert "coverage" in str(row[names.index("flags")])
+    board = of(found, "leaderboard")
+    (record,) = board.records()
+    assert (record["documents"], record["of"], record["flags"]) == (1, 3, "coverage")
+    for shown in (board, of(found, "ranking")):
+        told = as_text(shown)
+        assert "p: a: 1 of 3 scored" in told
+        assert "coverage: under 80% of the documents are scored" in told
+    assert "nan" not in str(scored.quantities["sago"])
+    assert str(scored.quantities["sago"]) == "sago: -"
+
+
+def test_many_models_of_low_coverage_are_not_all_told_in_notes() -> None:
+    from sago_harness.report.compared_standing import MOST_NOTES
+
+    one = made("p", models=[f"m{i:02d}" for i in range(MOST_NOTES + 3)], documents=6)
+    values = one.distances["x_act"].copy()
+    values[:, 2:] = np.nan
+    found = study([replace(one, distances={**one.distances, "x_act": values})])
+    told = [note for note in of(found, "leaderboard").notes if note.endswith(" of 6 scored")]
+    assert told == [f"p: m{i:02d}: 2 of 6 scored" for i in range(MOST_NOTES)]
+    assert "3 more: columns n and of" in of(found, "leaderboard").notes
+
+
+def test_full_coverage_needs_no_note() -> None:
+    found = study([made("p"), made("q", 1, models=("a",))])
+    assert not [note for note in of(found, "leaderboard").notes if "scored" in note]
+    rows = {record["model"]: record for record in of(found, "leaderboard").records()}
+    assert (rows["a"]["documents"], rows["a"]["of"]) == (80, 80)
+    assert (rows["b"]["documents"], rows["b"]["of"]) == (40, 40)
+
+
+def test_measures_and_axes_over_data_sets_and_on_each() -> None:
+    found = study([made("p", documents=20), made("q", 1, documents=30)])
+    records = of(found, "measures").records()
+    assert [(r["task"], r["model"]) for r in records] == [
+        (task, model) for task in ("overall", "p", "q") for model in ("a", "b")
+    ]
+    by = {(r["task"], r["model"]): r for r in records}
+    for model in ("a", "b"):
+        p, q, over = (by[task, model] for task in ("p", "q", "overall"))
+        for name in ("x_bleu", "x_act", "x_mr"):
+            # Unweighted, of independent documents.
+            assert over[name] == pytest.approx((p[name] + q[name]) / 2, abs=1e-12)
+            error = math.hypot(p[f"{name}_stderr"], q[f"{name}_stderr"]) / 2
+            assert over[f"{name}_stderr"] == pytest.approx(error, abs=1e-12)
+        for one in (p, q, over):
+            for axis in ("generation", "activation", "confidence", "mirroring"):
+                low, high = one[f"sago_{axis}_interval"]
+                assert low <= one[f"sago_{axis}"] <= high
+            assert one["sago_activation"] == pytest.approx(min(1.0, one["x_act"]), abs=1e-9) or (
+                one["task"] == "overall"
+            )
+    alone = of(study([made("p")]), "measures")
+    assert {row[0] for row in alone.rows} == {"p"}
+    assert not [note for note in alone.notes if "overall" in note]
+
+
+def test_lengths_and_health_are_shares_of_a_table() -> None:
+    one = made("p", documents=10)
+    assert one.tokens is not None
+    flags = {name: np.zeros((2, 10), dtype=bool) for name in HEALTH_FLAGS}
+    for k, name in enumerate(HEALTH_FLAGS):
+        flags[name][1, : k + 1] = True
+    records = of(study([replace(one, flags=flags)]), "ranking").records()
+    shown = {record["model"]: [record[name] for name in HEALTH_FLAGS] for record in records}
+    assert shown == {"a": [0.0] * 4, "b": pytest.approx([0.1, 0.2, 0.3, 0.4])}
+    for m, record in enumerate(sorted(records, key=lambda r: str(r["model"]))):
+        assert record["tokens"] == pytest.approx(np.mean(one.tokens[m]))
+
+
+def test_one_other_document_has_no_error_in_the_note() -> None:
+    one = made("p", documents=30)
+    assert one.responses is not None
+    responses = one.responses.copy()
+    responses[0, 1:] = "same"
+    found = study([replace(one, responses=responses)])
+    (told,) = [note for note in of(found, "ranking").notes if "stock answers" in note and "a:" in note]
+    assert re.search(r"over its other documents: sago \.?\d", told)
+    assert "nan" not in told
+    assert "±" not in told
+    responses[0, 1:3] = ["own", "other"]
+    again = study([replace(one, responses=responses)])
+    (told,) = [note for note in of(again, "ranking").notes if "stock answers" in note and "a:" in note]
+    assert "±" in told
 
 
 def test_two_equal_models_are_a_tie() -> None:
-    """Two equal score lists of length 8: p = 1, no warning, no exception."""
+    """S01: two equal score lists of length 8: p = 1, no warning, no exception."""
     one = made("p", models=("a",), documents=8)
     twice = {n: np.concatenate([v, v]) for n, v in one.distances.items()}
     controls = {n: np.concatenate([v, v]) for n, v in one.controls.items()}
@@ -323,3 +409,62 @@ def test_what_is_not_there_is_named() -> None:
         study([made("p")], replace(QUICK, control="z"))
     with pytest.raises(SagoError, match="unknown scheme"):
         study([made("p")], replace(QUICK, scheme="paper"))
+
+
+def test_p_of_reversal_is_worked_out_for_every_score_of_a_small_study() -> None:
+    found = study([made(t, i, models="abcdef", documents=12) for i, t in enumerate(("p", "q"))])
+    assert {"sago", "sago_activation", "x_bleu", "flip", "acc"} & set(found.reversals) >= {"sago", "x_bleu"}
+    for name, one in found.reversals.items():
+        assert np.isfinite(one.probability).all(), name
+        assert not any(one.probability_reasons), name
+
+
+def test_p_of_reversal_of_a_large_study_is_that_of_the_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """15 pairs of models between one pair of data sets are one too many; scores are what they were."""
+    tables = [made(t, i, models="abcdef", documents=12) for i, t in enumerate(("p", "q"))]
+    whole = study(tables)
+    monkeypatch.setattr("sago_harness.stats.compare.MOST_PROBABLE", 14)
+    found = study(tables)
+    for name, one in found.reversals.items():
+        if name in ("sago", "sago_core", "sago_text"):
+            np.testing.assert_array_equal(one.probability, whole.reversals[name].probability)
+        else:
+            assert np.isnan(one.probability).all()
+            (why,) = one.probability_reasons
+            assert why in of(found, "where-reversed").notes
+            assert why.startswith("P(reversal): worked out for sago, sago_core, sago_text alone")
+            assert "15 pairs" in why
+            assert "over 14" in why
+            assert one.result(0, 0).probability_reason == why
+
+
+def test_a_model_that_samples_is_said_to_be_out_of_the_ranks_everywhere() -> None:
+    from sago_harness.figures import figures
+    from sago_harness.figures.figure import Figure
+    from sago_harness.report.page.standing import sentences, standings
+    from sago_harness.report.study import Study
+
+    greedy, drawn = {"generation": {"do_sample": False}}, {"generation": {"do_sample": True}}
+    tables = [
+        replace(made(task, i, models=("a", "b", "c"), documents=12), signatures=(greedy, greedy, drawn))
+        for i, task in enumerate(("p", "q"))
+    ]
+    found = study(tables)
+    every_format(found)
+    for place in ("p", "q", "overall"):
+        for ranks in found.ranks[place].values():
+            assert ranks.excluded == {"c": "sampling"}
+    for name in ("leaderboard", "ranking"):
+        at = [column.key == "model" for column in of(found, name).columns].index(True)
+        for row in of(found, name).rows:
+            assert ("sampling" in str(row[-1])) == (row[at] == "c")
+    assert all("c" not in row.models for row in found.firmness if row.kind != "epsilon changed")
+    assert all("c" not in one.models for one in found.agreement.values())
+    (standing,) = [one for one in standings(found) if one.model == "c"]
+    assert standing.ranks is None
+    words = sentences(standing, found).striptags()
+    assert "not ranked: its answers are drawn at random" in words
+    assert "answers drawn at random (all data sets)" in words
+    shown = next(iter(figures(Study(found), ["standing"])))
+    assert isinstance(shown, Figure)
+    assert "not ranked: answers drawn at random" in json.dumps(shown.spec)

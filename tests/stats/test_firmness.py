@@ -9,10 +9,11 @@ import pytest
 from scipy import stats
 
 from sago_harness.scores.composite import COMPOSITES, mean_estimate, relative_instability
+from sago_harness.stats.compare import compare
 from sago_harness.stats.firmness import Variation, _half, firmness, variations
-from sago_harness.stats.resampling import generator
+from sago_harness.stats.resampling import Settings, generator
 from sago_harness.stats.scored import score_task
-from sago_harness.stats.table import TaskTable
+from sago_harness.stats.table import ScoreTable, TaskTable
 from tests.stats.made import table
 
 SHORT = ("x_bleu", "x_bert", "x_prob", "x_ent")
@@ -246,3 +247,37 @@ def test_orders_over_data_sets_against_scipy() -> None:
         moved = np.abs(stats.rankdata(a) - stats.rankdata(b)).max()
         assert (row.moved, row.best_kept) == (moved, np.argmax(a) == np.argmax(b))
     assert rows["first 16 tokens", ""].tasks == 3
+
+
+def test_models_that_are_not_ranked_are_in_no_row() -> None:
+    """Leaving a model out of the ranking is as good as not having run it."""
+    given, without = {}, {}
+    for task, seed in (("p", 0), ("q", 1)):
+        one = replace(made(seed), task=task)
+        scored = score_task(one)
+        given[task] = (NAMES, list(variations(one, scored, 0)))
+        kept = [replace(v, values={n: x[[0, 2]] for n, x in v.values.items()}) for v in given[task][1]]
+        without[task] = (("a", "c"), kept)
+    ranked = np.array([True, False, True])
+    found = firmness(given, {"p": ranked, "q": ranked})
+    assert list(map(repr, found)) == list(map(repr, firmness(without)))
+    assert {row.models for row in found if not row.reason} == {("a", "c")}
+    assert ("a", "b", "c") in {row.models for row in firmness(given)}
+
+
+@pytest.mark.parametrize("tasks", [("p",), ("p", "q")])
+def test_a_model_of_stock_answers_is_in_the_rows_as_in_the_ranks(tasks: tuple[str, ...]) -> None:
+    """6 of 40 stock answers on one data set: over two of them that is less than a tenth."""
+    tables = [replace(made(seed), task=task) for seed, task in enumerate(tasks)]
+    tables = [replace(one, raw={"x_act": -one.distances["x_act"]}) for one in tables]
+    assert tables[0].responses is not None
+    tables[0].responses[1, :6] = "I cannot help with that."
+    found = compare(ScoreTable.of(tables), Settings(resamples=99))
+    over = found.ranks["overall" if len(tasks) > 1 else "p"]["sago"]
+    assert ("b" in over.models) == (len(tasks) > 1)
+    rows = [row for row in found.firmness if row.kind not in ("epsilon changed", "without data set")]
+    assert {"scheme", "without operator"} <= {row.kind for row in rows}
+    for row in rows:
+        assert set(row.models) <= set(over.models)
+        if not row.reason:
+            assert set(row.models) == set(over.models)

@@ -17,6 +17,7 @@ import pytest
 
 import sago_harness.stats.ranks as ranks_module
 from sago_harness.stats.flips import Flips
+from sago_harness.stats.overall import overall, overall_ranks
 from sago_harness.stats.quantities import Quantity, mean_quantity
 from sago_harness.stats.ranks import RankTable, rank_sets, task_ranks
 from sago_harness.stats.resampling import Settings
@@ -229,3 +230,41 @@ def test_all_true_ranks_are_covered(models, documents, kind):
 @pytest.mark.parametrize("levels", sorted(LEVELS))
 def test_all_true_ranks_are_covered_long(models, documents, kind, levels):
     assert coverage(LEVELS[levels](models), documents, 1000, kind) >= bound(1000)
+
+
+@pytest.mark.parametrize(
+    ("generation", "drawn"),
+    [
+        ({"do_sample": True, "temperature": 0.7}, True),
+        ({"do_sample": True}, True),
+        ({"do_sample": True, "temperature": 0}, False),
+        ({"do_sample": False, "temperature": 0.7}, False),
+        ({"max_gen_toks": 32}, False),
+        (None, False),
+    ],
+)
+def test_a_run_that_samples_is_not_ranked(generation, drawn):
+    table = made.table(np.random.default_rng(7), models=NAMES[:3], documents=30)
+    greedy = {"generation": {"do_sample": False}}
+    odd = {} if generation is None else {"generation": generation}
+    scored = score_task(replace(table, signatures=(greedy, odd, greedy)))
+    for ranks in task_ranks(scored, Settings(resamples=99)).values():
+        assert ranks.excluded == ({"b": "sampling"} if drawn else {})
+        assert sorted(ranks.models) == (["a", "c"] if drawn else ["a", "b", "c"])
+    # Over data sets one run that samples is enough.
+    other = score_task(replace(table, task="other", signatures=(greedy, greedy, greedy)))
+    found = overall([scored, other])
+    assert found.ranked.tolist() == [True, not drawn, True]
+    excluded = overall_ranks(found, Settings(resamples=99))["sago"].excluded
+    assert excluded == ({"b": "sampling"} if drawn else {})
+
+
+def test_sampling_is_named_before_stock_answers_and_after_what_is_unscored():
+    table = made.table(np.random.default_rng(7), models=NAMES[:3], documents=30)
+    table.responses[:2, :10] = "I cannot help with that."
+    table.distances["x_act"][1] = np.nan
+    drawn = {"generation": {"do_sample": True}}
+    scored = score_task(replace(table, signatures=(drawn, drawn, {})))
+    ranks = task_ranks(scored, Settings(resamples=99))
+    assert ranks["sago"].excluded == {"a": "sampling", "b": "unscored"}
+    assert ranks["sago_text"].excluded == {"a": "sampling", "b": "sampling"}

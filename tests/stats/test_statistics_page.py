@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sago_harness.report.compared import TABLES
+from sago_harness.report.compared_mixed import MIXED
 from sago_harness.report.compared_standing import HEALTH_LIMIT
 from sago_harness.runs.find import find_runs
 from sago_harness.runs.read import read_table
@@ -61,22 +62,28 @@ def test_every_flag_is_explained(study: Comparison) -> None:
         health={name: np.ones(4) for name in HEALTH_FLAGS},
         scored=np.zeros(4, dtype=np.intp),
         mixed=(True,) * 4,
+        sampling=np.ones(4, dtype=bool),
     )
     less = replace(study.scored[study.tasks[1]], models=study.models[1:])
     rows = TABLES["ranking"](replace(study, scored={"bad": bad, "less": less}, ranks={}, intervals={})).rows
     shown = {flag for row in rows for flag in str(row[-1]).split()}
-    assert {"stock", "coverage", "mixed", "missing", *HEALTH_FLAGS} - {"truncated"} == shown
+    assert {"stock", "sampling", "coverage", "mixed", "missing", *HEALTH_FLAGS} - {"truncated"} == shown
     told = SECTIONS["Words and columns that come again"]
     for flag in shown:
         assert f"| `{flag}` |" in told
+    assert f"`{MIXED.heading}` (`{MIXED.key}` in CSV\nand JSON)" in told
+    for flag in HEALTH_FLAGS:
+        assert f"`{flag}`" in SECTIONS["ranking"]
     assert "`truncated`" in told
     assert HEALTH_LIMIT == 0.1
 
 
-def test_the_caps_are_those_of_the_code() -> None:
+def test_the_caps_are_those_of_the_code(study: Comparison) -> None:
     told = SECTIONS["Words and columns that come again"]
     assert f"at most {SHARES}, whatever" in told
     assert f"at most {PERCENTILES}, as many" in told
+    caps = study.about()["caps"]
+    assert caps == {"intervals": SHARES, "support": SHARES, "independence": SHARES, "variance": PERCENTILES}
     assert INDEPENDENCE == VARIANCE
     assert f"take up to {VARIANCE:,}" in told
 

@@ -26,6 +26,7 @@ _MOVES = {
 #: Flag of a leaderboard -> the words for it.
 FLAGS = {
     "stock": "stock answers",
+    "sampling": "answers drawn at random",
     "empty": "empty answers",
     "short": "answers under 4 tokens",
     "refused": "refusals",
@@ -36,6 +37,7 @@ FLAGS = {
 
 _EXCLUDED = {
     "stock_answers": "more than a tenth of its answers are empty or the same for another question",
+    "sampling": "its answers are drawn at random, and how they are drawn is part of its score",
     "unscored": "it has no score",
 }
 
