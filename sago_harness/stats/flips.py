@@ -27,6 +27,9 @@ from sago_harness.stats.table import Doubles, Flags, Places
 #: Elements of a block of draws or patterns that are worked on at once.
 BLOCK = 2**23
 
+#: Signs that are kept as numbers beside the small ones: to make them again costs as much as a product.
+KEPT = 2**24
+
 #: Standard deviations beyond which the draws are that could anchor a tail.
 FAR = 2.5
 
@@ -52,6 +55,8 @@ class Flips:
 
     def __init__(self, documents: int, settings: Settings, purpose: str, task: str) -> None:
         rng = generator(settings.seed, purpose, task)
+        # Signs as numbers, for products; made when they are first needed.
+        self._numbers: Floats | None = None
         self.exact = enumerated(documents, settings.resamples)
         step = max(1, BLOCK // max(1, documents))
         if self.exact or settings.resamples <= step:
@@ -78,13 +83,18 @@ class Flips:
     def some(self, keep: Flags) -> Flips:
         """Return some of the patterns; ``keep`` of shape (B,)."""
         less = copy.copy(self)
-        less.patterns = self.patterns[keep]
+        less.patterns, less._numbers = self.patterns[keep], None
         return less
 
     def sums(self, rows: Doubles) -> Floats:
         """Return the sums of rows (K, D) under every pattern, of shape (K, B)."""
         kind = self.kind
         values = rows.astype(kind)
+        if self.patterns.size <= KEPT:
+            if self._numbers is None:
+                self._numbers = np.ascontiguousarray(self.patterns.T, dtype=kind)
+            found: Floats = values @ self._numbers
+            return found
         sums = np.empty((len(rows), len(self)), dtype=kind)
         step = max(1, BLOCK // max(1, rows.shape[1]))
         for start in range(0, len(self), step):

@@ -9,7 +9,7 @@ it is no statement about others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.ranks import RankTable, rank_sets
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.scored import STOCK_LIMIT, ScoredTask
-from sago_harness.stats.shared_sums import SharedSums
+from sago_harness.stats.shared_sums import SHARED_TERMS, SharedSums
 from sago_harness.stats.table import Doubles, Flags, Places
 
 #: In the place of a data set's name.
@@ -189,7 +189,7 @@ def overall_pairs(table: OverallTable, settings: Settings) -> PairBlock:
         If the control is no model of the study.
     """
     first, second = pair_places(table.models, settings.control)
-    shared = _SharedBy(settings, "pairs")
+    shared = _SharedBy(settings, "pairs", table.data.values())
     columns = {
         name: compare(data, first, second, shared(data.quantity), settings, table.models)
         for name, data in table.data.items()
@@ -201,7 +201,7 @@ def overall_ranks(
     table: OverallTable, settings: Settings, names: Sequence[str] = tuple(COMPOSITES)
 ) -> dict[str, RankTable]:
     """Rank the models over all data sets in some scores, by default the composite ones."""
-    shared = _SharedBy(settings, "ranks")
+    shared = _SharedBy(settings, "ranks", [table.data[name] for name in names if name in table.data])
     return {
         name: rank_sets(
             table.quantities[name],
@@ -219,17 +219,23 @@ def overall_ranks(
 
 
 class _SharedBy:
-    """Random signs for scores; those over as many documents have the same."""
+    """Random signs for scores; those over as many documents have the same, and their sums at once."""
 
-    def __init__(self, settings: Settings, purpose: str) -> None:
+    def __init__(self, settings: Settings, purpose: str, data: Iterable[PairData]) -> None:
         self.settings, self.purpose = settings, purpose
-        self.last: Flips | None = None
+        self.data = list(data)
+        self.last: SharedSums | None = None
 
     def __call__(self, quantity: Quantity) -> SharedSums:
         documents = quantity.influence.shape[1]
-        if self.last is None or self.last.documents != documents:
-            self.last = Flips(documents, self.settings, self.purpose, OVERALL)
-        return SharedSums(self.last)
+        if self.last is None or self.last.flips.documents != documents:
+            self.last = SharedSums(Flips(documents, self.settings, self.purpose, OVERALL))
+            alike = [
+                one for one in self.data
+                if one.quantity.influence.shape[1] == documents and len(one.terms) <= SHARED_TERMS
+            ]  # fmt: skip
+            self.last.prepare([term for one in alike for term in one.terms])
+        return self.last
 
 
 def _places(models: tuple[str, ...], own: tuple[str, ...]) -> Places:

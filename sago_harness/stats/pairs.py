@@ -61,7 +61,9 @@ def pair_block(scored: ScoredTask, settings: Settings) -> PairBlock:
     first, second = pair_places(scored.models, settings.control)
     shared = SharedSums(Flips(len(scored.documents), settings, "pairs", scored.task))
     columns: dict[str, PairColumns] = {}
-    for name, data in pair_data(scored).items():
+    of = pair_data(scored)
+    shared.prepare([term for data in of.values() if len(data.terms) <= SHARED_TERMS for term in data.terms])
+    for name, data in of.items():
         # An axis of one measure is that measure, unless a value was held to 1.
         twin = next((n for n in columns if _same(scored.quantities[n], data.quantity)), None)
         columns[name] = (

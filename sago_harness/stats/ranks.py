@@ -25,7 +25,7 @@ from sago_harness.stats.pair_data import PairData, of_quantity, pair_data
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings
 from sago_harness.stats.scored import ScoredTask
-from sago_harness.stats.shared_sums import PairSums, SharedSums
+from sago_harness.stats.shared_sums import SHARED_TERMS, PairSums, SharedSums
 from sago_harness.stats.spreads import Spreads
 from sago_harness.stats.table import Doubles, Flags, Places
 
@@ -206,6 +206,8 @@ def task_ranks(
     """Rank the models of a data set in some scores, by default the composite ones."""
     shared = SharedSums(Flips(len(scored.documents), settings, "ranks", scored.task))
     data = pair_data(scored)
+    used = [data[name] for name in names if name in data and len(data[name].terms) <= SHARED_TERMS]
+    shared.prepare([term for one in used for term in one.terms])
     return {
         name: rank_sets(
             scored.quantities[name],

@@ -35,19 +35,34 @@ class SharedSums:
 
     def of(self, term: Term) -> tuple[Floats, Doubles]:
         """Return the sums (M, B) of a measure's scaled values, and the sizes of their rounding (M,)."""
+        self.prepare([term])
+        return self._sums[self._key(term)][1:]
+
+    def prepare(self, terms: Sequence[Term]) -> None:
+        """Form the sums of several measures at once, which goes over the signs once."""
         # The same measure comes up in several scores.
-        key = id(term.quantity), term.root
-        if key not in self._sums:
-            scaled = term.scaled
+        fresh = {self._key(term): term for term in terms if self._key(term) not in self._sums}
+        if not fresh:
+            return
+        blocks = []
+        for term in fresh.values():
             # Less what all models have in common: what is left is small, and so is its rounding.
-            scaled = scaled - scaled.mean(axis=0)
+            scaled = term.scaled - term.scaled.mean(axis=0)
             rows = scaled
             if scaled.shape[1] < self.flips.documents:
                 rows = np.zeros((len(scaled), self.flips.documents))
                 rows[:, term.start : term.start + scaled.shape[1]] = scaled
-            error = rounding(self.flips.exact) * np.abs(scaled).sum(axis=1)
-            self._sums[key] = term.quantity, self.flips.sums(rows), error
-        return self._sums[key][1:]
+            blocks.append(rows)
+        sums = self.flips.sums(np.concatenate(blocks))
+        start = 0
+        for (key, term), rows in zip(fresh.items(), blocks, strict=True):
+            error = rounding(self.flips.exact) * np.abs(rows).sum(axis=1)
+            self._sums[key] = term.quantity, sums[start : start + len(rows)], error
+            start += len(rows)
+
+    @staticmethod
+    def _key(term: Term) -> tuple[int, bool]:
+        return id(term.quantity), term.root
 
     def some(self, keep: Flags) -> SharedSums:
         """Return these sums under some of the patterns; ``keep`` of shape (B,)."""
