@@ -18,6 +18,9 @@ from sago_harness.stats.table import Doubles, Places
 #: Up to so many terms in a score, scalar products of all terms are cheaper than differences.
 FEW_TERMS = 8
 
+#: Rows of scalar products at most (models x terms): so many squared are 128 MB.
+MOST_ROWS = 4096
+
 #: Squares below this share of what they are the difference of have lost too many digits.
 LOST = 1e-4
 
@@ -43,9 +46,9 @@ class Spreads:
 
     def __init__(self, terms: Sequence[Term], documents: int) -> None:
         self.terms, self.documents = tuple(terms), documents
-        self._few = 0 < len(self.terms) <= FEW_TERMS
+        models = len(self.terms[0].scaled) if self.terms else 0
+        self._few = 0 < len(self.terms) <= FEW_TERMS and models * len(self.terms) <= MOST_ROWS
         if self._few:
-            models = len(self.terms[0].scaled)
             rows = np.zeros((models, len(self.terms), documents))
             for place, term in enumerate(self.terms):
                 rows[:, place, term.start : term.start + term.scaled.shape[1]] = term.scaled

@@ -14,11 +14,12 @@ from sago_harness.stats.resampling import Settings
 from sago_harness.stats.scored import score_task
 from sago_harness.stats.shared_sums import SharedSums
 from tests.stats import calibration as made
+from tests.stats.made import variants
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 #: Variants of a made table, and documents of a pilot.
-VARIANTS, PILOT = len(made.made.variants()), 100
+VARIANTS, PILOT = len(variants()), 100
 
 #: Two models' levels for a difference that takes some 30 to 150 documents.
 LEVELS = (0.5, 0.65)

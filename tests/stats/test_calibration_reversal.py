@@ -14,7 +14,7 @@ from sago_harness.stats.pairs import pair_block
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.reversal import ReversalTable, reversals
 from sago_harness.stats.scored import score_task
-from sago_harness.stats.table import TaskTable
+from sago_harness.stats.table import Doubles, TaskTable
 from tests.stats import calibration as made
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -39,7 +39,8 @@ def turned(blocks: list[PairBlock], settings: Settings) -> ReversalTable:
 def tables(law: str, data_sets: int, models: int, studies: int, seed: int) -> list[TaskTable]:
     """The first with levels that double from model to model, on documents that hardly differ."""
     rng = np.random.default_rng([seed, data_sets, models])
-    apart, equal = 0.1 * 2.0 ** np.arange(models), np.full(models, 0.5)
+    apart: Doubles = 0.1 * np.exp2(np.arange(models, dtype=np.float64))
+    equal: Doubles = np.full(models, 0.5)
     return [
         made.table(
             rng, law if q else "even", equal if q else apart, 40,
