@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -259,11 +259,12 @@ def compare(
         return part
 
     parts = list(_bar(each(part_of, table.tasks, workers), len(table.tasks), progress))
-    with clock("schemes"):
-        lean = ScoreTable.of([part.lean for part in parts if part.lean is not None])
-        schemes = {name: scheme_scores(lean, name) for name in scheme_names() if name != OWN}
+    lean = ScoreTable.of([part.lean for part in parts if part.lean is not None])
+    published = [name for name in scheme_names() if name != OWN]
+    of_scheme = clock.timed("schemes", partial(scheme_scores, lean))
+    schemes = dict(zip(published, each(of_scheme, published, workers), strict=True))
     # Nothing else needs the variants, which take much of the space.
-    del lean
+    del lean, of_scheme
     parts = [replace(part, lean=None) for part in parts]
     if settings.scheme != OWN:
         parts = [_under(part, schemes[settings.scheme]) for part in parts]
@@ -561,7 +562,10 @@ def _reversals(
         )
 
     list(each(clock.timed("reversals", enter), range(len(tasks)), workers))
-    return dict(zip(names, each(clock.timed("reversals", turned), list(names), workers), strict=True))
+    # Those with P(reversal) take longest, and go first.
+    order = sorted(names, key=lambda name: name not in COMPOSITES)
+    made = dict(zip(order, each(clock.timed("reversals", turned), order, workers), strict=True))
+    return {name: made[name] for name in names}
 
 
 def _why_not(cells: int) -> str:
