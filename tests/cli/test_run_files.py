@@ -274,7 +274,7 @@ def test_a_stopped_run_leaves_nothing(number: signal.Signals, model_folder: Path
     seen = b""
     try:
         deadline = time.monotonic() + 120
-        while b"to be computed" not in seen and time.monotonic() < deadline:
+        while b"Running sago_generate requests" not in seen and time.monotonic() < deadline:
             piece = os.read(process.stderr.fileno(), 4096)
             assert piece, seen.decode(errors="replace")
             seen += piece
