@@ -23,6 +23,7 @@ from sago_harness.stats.resampling import (
     sign_flips,
 )
 from sago_harness.stats.table import Doubles, Flags, Places
+from sago_harness.stats.ties import settled
 
 #: Elements of a block of draws or patterns that are worked on at once.
 BLOCK = 2**23
@@ -151,7 +152,7 @@ class Tally:
         self, places: Places, difference: Doubles, squares: Doubles, plain: Doubles, scale: Doubles
     ) -> tuple[Doubles, Doubles]:
         """Enter differences and sums of squares, all (K,); return signs and sizes of the differences."""
-        difference = np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
+        difference = settled(difference, scale)
         # Rounding alone is no spread: sums of squares under (1e-9 of the scale)^2 / n are none.
         least = np.square(TIE * scale) / np.maximum(self.documents[places], 1)
         self.difference[places] = difference
@@ -195,6 +196,8 @@ class Tally:
         up, down = few.above(low), few.below(-low)
         self.up[places], self.above[places] = up, few.above(high, equal=False)
         self.both[places] = up + down
+        if not (up < ANCHOR).any():
+            return
         one, two = few.largest(ANCHOR), few.largest(ANCHOR, magnitude=True)
         for k in np.flatnonzero((up < ANCHOR) & (np.isnan(one) | np.isnan(two))):
             self._anchor(int(places[k]), draws[k], up[k] + down[k])

@@ -135,7 +135,8 @@ def compare(
     tally.exact[:] = shared.flips.exact
     # Rows of pairs share a model: the control, or the first one.
     hubs, others = (second, first) if settings.control else (first, second)
-    near = _Near(data, shared) if len(first) and len(data.terms) <= SHARED_TERMS else None
+    # Made when a pair over the same documents comes up.
+    near: _Near | None = None
     step = max(1, BLOCK // max(len(shared.flips), data.quantity.influence.shape[1]))
     for hub in np.unique(hubs):
         if groups[hub] < 0:
@@ -146,7 +147,8 @@ def compare(
             chosen = places[same == alike]
             for start in range(0, len(chosen), step):
                 block = chosen[start : start + step]
-                if alike and near is not None:
+                if alike and len(data.terms) <= SHARED_TERMS:
+                    near = near or _Near(data, shared)
                     near.tally(tally, block, int(hub), others[block])
                 else:
                     _tally_apart(

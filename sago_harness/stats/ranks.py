@@ -28,6 +28,7 @@ from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.shared_sums import SHARED_TERMS, PairSums, SharedSums
 from sago_harness.stats.spreads import Spreads
 from sago_harness.stats.table import Doubles, Flags, Places
+from sago_harness.stats.ties import settled
 
 #: With fewer documents rank sets are said to cover less than they should.
 FEW_DOCUMENTS = 40
@@ -185,7 +186,7 @@ def rank_sets(
     size = np.maximum(size, np.abs(value))
     scale = np.maximum(size[:, None], size[None, :])
     gaps = goodness[at][:, None] - goodness[at][None, :]
-    gaps = np.where(np.abs(gaps) <= TIE * scale, 0.0, gaps)
+    gaps = settled(gaps, scale)
     rank = 1 + (gaps < 0.0).sum(axis=1)
     if len(at) > 1 and n.min() >= 2:
         if shared is None:

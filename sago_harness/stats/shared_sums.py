@@ -18,7 +18,7 @@ from sago_harness.stats.pair_data import Term, contributions
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.table import Doubles, Flags, Places
 
-#: Up to so many terms in a score, sums of the terms are cheaper than sums of each pair.
+#: Up to so many terms in a score, sums and scalar products of the terms are cheaper than those of each pair.
 SHARED_TERMS = 8
 
 

@@ -13,10 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sago_harness.stats.pair_data import Term, contributions
+from sago_harness.stats.shared_sums import SHARED_TERMS
 from sago_harness.stats.table import Doubles, Places
-
-#: Up to so many terms in a score, scalar products of all terms are cheaper than differences.
-FEW_TERMS = 8
 
 #: Rows of scalar products at most (models x terms): so many squared are 128 MB.
 MOST_ROWS = 4096
@@ -47,7 +45,7 @@ class Spreads:
     def __init__(self, terms: Sequence[Term], documents: int) -> None:
         self.terms, self.documents = tuple(terms), documents
         models = len(self.terms[0].scaled) if self.terms else 0
-        self._few = 0 < len(self.terms) <= FEW_TERMS and models * len(self.terms) <= MOST_ROWS
+        self._few = 0 < len(self.terms) <= SHARED_TERMS and models * len(self.terms) <= MOST_ROWS
         if self._few:
             rows = np.zeros((models, len(self.terms), documents))
             for place, term in enumerate(self.terms):

@@ -26,6 +26,23 @@ def scale_of(values: Doubles) -> Doubles:
     return np.asarray(np.abs(values).max(axis=-1, keepdims=True, initial=0.0))
 
 
+def settled(difference: Doubles, scale: Doubles) -> Doubles:
+    """Return differences, those that are ties as 0.
+
+    Parameters
+    ----------
+    difference : ndarray
+    scale : ndarray
+        Of a shape that can be broadcast to it.
+
+    Examples
+    --------
+    >>> settled(np.array([0.1 + 0.2 - 0.3, 1e-8, np.nan]), np.array([1.0])).tolist()
+    [0.0, 1e-08, nan]
+    """
+    return np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
+
+
 def order(difference: Doubles, scale: Doubles) -> Doubles:
     """Return 1 where a difference is above 0, -1 where it is below, 0 in a tie.
 
@@ -40,4 +57,4 @@ def order(difference: Doubles, scale: Doubles) -> Doubles:
     >>> order(np.array([0.1 + 0.2 - 0.3, 1e-8, -1e-8]), np.array([1.0])).tolist()
     [0.0, 1.0, -1.0]
     """
-    return np.where(np.abs(difference) <= TIE * scale, 0.0, np.sign(difference))
+    return np.asarray(np.sign(settled(difference, scale)))
