@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,20 @@ from tests import tiny
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+@pytest.fixture(autouse=True)
+def _host_log() -> Iterator[None]:
+    """Undo the host's set-up of its log: its handler would outlive the captured stream."""
+    yield
+    if (host := sys.modules.get("lm_eval.utils")) is not None and host._LOGGING_CONFIGURED:
+        for name in ("lm_eval", "sago_harness"):
+            logger = logging.getLogger(name)
+            for handler in list(logger.handlers):
+                logger.removeHandler(handler)
+            logger.propagate = True
+            logger.setLevel(logging.NOTSET)
+        host._LOGGING_CONFIGURED = False
 
 
 @pytest.fixture(scope="session")

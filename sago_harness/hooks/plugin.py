@@ -35,13 +35,14 @@ def load() -> None:
 
 
 def _share_log() -> None:
-    """Write through the host's handlers, where it has set any up, at the host's level."""
-    host, ours = logging.getLogger("lm_eval"), logging.getLogger("sago_harness")
-    for handler in host.handlers:
-        if handler not in ours.handlers:
-            ours.addHandler(handler)
-    if ours.level == logging.NOTSET:
-        ours.setLevel(host.level)
+    """Stand below the host's logger: its handlers and its level are ours, each line said once.
+
+    Copied handlers would say a line twice where the root logger has handlers of its own,
+    since the host's does not pass its lines on and ours would.
+    """
+    ours = logging.getLogger("sago_harness")
+    ours.parent = logging.getLogger("lm_eval")
+    ours.setLevel(ours.level)  # the level that the old parent gave is forgotten
 
 
 def _let_wildcards_match_groups() -> None:

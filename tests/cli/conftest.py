@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,21 +39,6 @@ Sago = Callable[..., Outcome]
 def _one_thread() -> Iterator[None]:
     with tiny.one_thread():
         yield
-
-
-@pytest.fixture(autouse=True)
-def _host_log() -> Iterator[None]:
-    """Undo the host's set-up of its log: its handler would outlive the captured stream."""
-    import lm_eval.utils
-
-    yield
-    for name in ("lm_eval", "sago_harness"):
-        logger = logging.getLogger(name)
-        for handler in list(logger.handlers):
-            logger.removeHandler(handler)
-        logger.propagate = True
-        logger.setLevel(logging.NOTSET)
-    lm_eval.utils._LOGGING_CONFIGURED = False
 
 
 @pytest.fixture

@@ -180,6 +180,26 @@ def test_a_near_miss_of_an_option_is_told_once(caplog: pytest.LogCaptureFixture)
     assert "'documents'" in told[0]
 
 
+def test_a_message_is_written_once_where_the_root_writes_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As a notebook that set up logging itself has it: the host writes its own lines and passes none on."""
+    from lm_eval.utils import setup_logging
+
+    from sago_harness.logs import warn_once
+
+    root = logging.StreamHandler()
+    logging.getLogger().addHandler(root)
+    try:
+        setup_logging()
+        plugin.load.cache_clear()
+        plugin.load()
+        warn_once("a message of ours")
+    finally:
+        logging.getLogger().removeHandler(root)
+    assert capsys.readouterr().err.count("a message of ours") == 1
+
+
 def test_an_encoder_without_that_layer_is_one_line(minilm: Path, english_lm: Any) -> None:
     from sago_harness.errors import SagoError
     from tests.hooks.hosts import evaluate
