@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sago_harness.gate import unseen
-from sago_harness.gate.bounds import Bounds, Unseen, bootstrap_bounds, bounded_mean
+from sago_harness.gate.bounds import SPARE, SPARE_OF_SINGLES, Bounds, Unseen, bootstrap_bounds, bounded_mean
 from sago_harness.gate.metrics import Measured, Metric
 from sago_harness.gate.slant import mean_slant
 from sago_harness.gate.strata import Stratum
@@ -150,7 +150,7 @@ def _of_run(
     each = tuple(_part_of_run(one, own) for one, own in parts)
     found = bootstrap_bounds(
         value, quantity.influence[0], count, span, draws.resamples, draws.purpose(task), rare,
-        _strata(parts, each, draws), float(mean_slant([data for _, data in parts])[0]),
+        _strata(parts, each, draws), float(mean_slant([data for _, data in parts])[0]), _spare(parts),
     )  # fmt: skip
     return Evidence(found, value, math.nan, count, total, "", each)
 
@@ -188,7 +188,7 @@ def _of_pair(
     slants = mean_slant([own for _, own in parts])
     found = bootstrap_bounds(
         run - base, difference, count, (-span, span), draws.resamples, draws.purpose(task), rare,
-        _strata(parts, each, draws), float(slants[0] - slants[1]),
+        _strata(parts, each, draws), float(slants[0] - slants[1]), _spare(parts),
     )  # fmt: skip
     return Evidence(found, run, base, count, total, "", each)
 
@@ -196,10 +196,19 @@ def _of_pair(
 def _part_of_run(one: Measured, data: PairData) -> Part:
     """Return what a data set brings to a value of the run alone."""
     moved = None
-    if len(one.table.variants) == 1:
+    if _single(one):
         # Squares of single distances are skewed: few moved documents give no bound that keeps its level.
         moved = unseen.moved_by_any(one.scored, data)
     return Part(one.table.task, int(data.quantity.counts[0]), one.documents, moved)
+
+
+def _single(one: Measured) -> bool:
+    """Say whether each document has one variant alone."""
+    return len(one.table.variants) == 1
+
+
+def _spare(parts: Sequence[tuple[Measured, PairData]]) -> float:
+    return SPARE_OF_SINGLES if any(_single(one) for one, _ in parts) else SPARE
 
 
 def _part(one: Measured, data: PairData) -> Part:

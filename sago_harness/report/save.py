@@ -83,9 +83,9 @@ def settings_table(about: Mapping[str, Any]) -> Table:
 
     Examples
     --------
-    >>> about = {"signature": "s", "settings": {"seed": 0}, "caps": {"variance": 399}}
+    >>> about = {"signature": "s", "settings": {"seed": 0}, "caps": {"variance": 999}}
     >>> settings_table(about).rows
-    (('signature', 's'), ('seed', 0), ('resamples_variance_at_most', 399))
+    (('signature', 's'), ('seed', 0), ('resamples_variance_at_most', 999))
     """
     rows: list[tuple[Cell, ...]] = [(key, about[key]) for key in ("signature", "version") if key in about]
     rows += list(about.get("settings", {}).items())

@@ -50,9 +50,6 @@ OWN = "sago"
 #: Resamples of what is told with an interval or a share alone: no p-value hangs on them.
 SHARES = 999
 
-#: Resamples of the intervals of variance components: as many as their coverage was found with.
-PERCENTILES = 399
-
 #: Pairs of models times pairs of data sets up to which P(reversal) is worked out for every score.
 MOST_PROBABLE = 200_000
 
@@ -167,7 +164,7 @@ class Comparison:
                 "intervals": SHARES,
                 "support": SHARES,
                 "independence": SHARES,
-                "variance": PERCENTILES,
+                "variance": SHARES,
             },
             "models": list(self.models),
             "tasks": list(self.tasks),
@@ -349,7 +346,6 @@ class _Part:
 
 def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Part:
     few = replace(settings, resamples=min(settings.resamples, SHARES))
-    fewer = replace(settings, resamples=min(settings.resamples, PERCENTILES))
     with clock("scores"):
         scored = score_task(table)
     with clock("unstable"):
@@ -357,7 +353,7 @@ def _task(table: TaskTable, settings: Settings, worst: int, clock: Clock) -> _Pa
     with clock("independence"):
         independent = list(axis_independence(table, few, kinds=("axis",), reduced=scored.reduced))
     with clock("variance"):
-        components = list(variance_components(table, fewer).values())
+        components = list(variance_components(table, few).values())
     with clock("dose"):
         dose = list(dose_response(table, settings))
     with clock("worst"):

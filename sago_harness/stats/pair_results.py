@@ -27,7 +27,8 @@ class PairResult:
         Standard error of the difference.
     statistic : float
         Student's t of the test. The difference over ``stderr`` for plain means, for roots of ratios
-        over the spread under the null hypothesis, which may be smaller.
+        over the spread under the null hypothesis, which is larger where two models are far apart: the
+        interval may exclude 0 where the test, a little slower, does not reject.
     pvalue, pvalue_adjusted : float
         Two-sided; the second after the correction within its family.
     p_plus, p_minus : float

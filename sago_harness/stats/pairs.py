@@ -13,9 +13,10 @@ sums alone would move. Statistics are studentised, t = T / sqrt(n / (n - 1) (sum
 a sum T of signed c(i) = d(i) / n. As flips leave sum c^2 as it is, t rises with T alone, and the
 test of t is the test of T.
 
-The interval of the difference rests on the larger of two standard errors: that of the test, which
-is right where two models are equal, and that of the influence values, which is right anywhere with
-many documents. For plain means they are one.
+The interval of the difference rests on the standard error of the influence values. That of the test is
+right where two models are equal, and too wide where they are not: intervals of ``sago_core`` from it
+covered up to 99.9 % in place of 95 %, those from influence values 93.0 to 95.6 %, at 12 to 100 documents
+[sim]. For plain means the two are one.
 
 Documents that count for one model of a pair only do not enter it: both values are formed again
 without them.
@@ -254,8 +255,8 @@ def _columns(
     spread = np.sqrt(factor * left)
     statistic = ratio(size, spread)
     # The spread of the test holds where two models are equal, that of influence values anywhere.
-    plain = np.where(known & (tally.plain > np.square(TIE * scale) / wide), tally.plain, 0.0)
-    stderr = np.maximum(spread, np.sqrt(factor * plain))
+    plain = known & (tally.plain > np.square(TIE * scale) / wide)
+    stderr = np.where(plain, np.sqrt(factor * np.where(plain, tally.plain, 0.0)), spread)
     toward, against, two = tally.pvalues(known, statistic, wide - 1.0)
     ahead = size >= 0.0
     greater, less = np.where(ahead, toward, against), np.where(ahead, against, toward)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sago_harness.gate import unseen
+from sago_harness.gate.bounds import SPARE, SPARE_OF_SINGLES
 from sago_harness.gate.evidence import Draws, of_pair, of_run
 from sago_harness.gate.joined import joined
 from sago_harness.gate.metrics import measured, metric_of, of_operator
@@ -37,6 +38,8 @@ LEVELS = (0.5, 0.4)
 
 #: Of two variants, and of a single one.
 OPERATORS = ("noise/typos", "structure/wrap")
+
+SPARES = dict(zip(OPERATORS, (SPARE, SPARE_OF_SINGLES), strict=True))
 
 CASES = [(law, documents) for law in LAWS for documents in (40, 100)]
 
@@ -92,7 +95,9 @@ def thresholds(law: str, documents: int, count: int, resamples: int) -> Found:
         low_by = slants(one)
         for name in NAMES:
             rare = unseen_of(one, name)
-            bounds = bounds_of_runs(one.quantities[name], resamples, low_by[name], unseen=rare)
+            bounds = bounds_of_runs(
+                one.quantities[name], resamples, low_by[name], unseen=rare, spare=SPARES[operator]
+            )
             # Of a single variant the gate decides nothing on fewer moved documents.
             fine = decidable(one.reduced, name, count, 1) if operator == OPERATORS[1] else None
             shown[operator, name] = shares(bounds, true[operator, name], fine)
@@ -118,7 +123,7 @@ def margins(law: str, documents: int, count: int, resamples: int) -> Found:
         one = scored_of("t", table, of_one(table, operator))
         low_by = slants(one)
         for name in NAMES:
-            bounds = bounds_of_pairs(one.quantities[name], resamples, low_by[name])
+            bounds = bounds_of_pairs(one.quantities[name], resamples, low_by[name], spare=SPARES[operator])
             fine = decidable(one.reduced, name, count, 2)
             shown[operator, name] = shares(bounds, true[operator, name], fine)
     return shown
@@ -172,9 +177,11 @@ def test_what_is_simulated_is_what_the_gate_does(operator: str) -> None:
         found, low_by = all_.quantities, slants(all_)
         for name in ("x_bleu", "sago_core"):
             if pair:
-                many = bounds_of_pairs(found[name], 999, low_by[name])
+                many = bounds_of_pairs(found[name], 999, low_by[name], spare=SPARES[operator])
             else:
-                many = bounds_of_runs(found[name], 999, low_by[name], unseen=unseen_of(all_, name))
+                many = bounds_of_runs(
+                    found[name], 999, low_by[name], unseen=unseen_of(all_, name), spare=SPARES[operator]
+                )
             for m in range(count):
                 one = table.with_models([table.models[m]])
                 if pair:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sago_harness.gate.bounds import BootstrapT, Bounds, Unseen
+from sago_harness.gate.bounds import SPARE, BootstrapT, Bounds, Unseen
 from sago_harness.gate.metrics import metric_of
 from sago_harness.gate.strata import Stratum, degrees_of_freedom, studentised_within
 from sago_harness.stats.intervals import studentised
@@ -54,22 +54,28 @@ def bounds_of_runs(
     slants: np.ndarray,
     strata: Sequence[Stratum] = (),
     unseen: Sequence[Unseen | None] | None = None,
+    spare: float = SPARE,
 ) -> list[Bounds]:
     """Return the gate's bounds of every run of a table, each a study of its own."""
     metric = metric_of(quantity)
     span = (metric.low, metric.high)
     return _bounds(
-        quantity.values, quantity.influence, quantity.counts, span, resamples, slants, strata, unseen
+        quantity.values, quantity.influence, quantity.counts, span, resamples, slants, strata, unseen, spare
     )
 
 
 def bounds_of_pairs(
-    quantity: Quantity, resamples: int, slants: np.ndarray, strata: Sequence[Stratum] = (), span: float = 2.0
+    quantity: Quantity,
+    resamples: int,
+    slants: np.ndarray,
+    strata: Sequence[Stratum] = (),
+    span: float = 2.0,
+    spare: float = SPARE,
 ) -> list[Bounds]:
     """Return the gate's bounds of differences: the first half of the runs less the second."""
     half = len(quantity.values) // 2
     values, influence, slant = (of[:half] - of[half:] for of in (quantity.values, quantity.influence, slants))
-    return _bounds(values, influence, quantity.counts[:half], (-span, span), resamples, slant, strata, None)
+    return _bounds(values, influence, quantity.counts[:half], (-span, span), resamples, slant, strata, None, spare)
 
 
 def _bounds(
@@ -81,6 +87,7 @@ def _bounds(
     slants: np.ndarray,
     strata: Sequence[Stratum],
     unseen: Sequence[Unseen | None] | None,
+    spare: float,
 ) -> list[Bounds]:
     """As :func:`sago_harness.gate.bounds.bootstrap_bounds`, of many studies in one product."""
     n = counts.astype(float)
@@ -101,7 +108,8 @@ def _bounds(
         if flat[m] and rare is None:
             found.append(Bounds(value, *span, 0.0))
         else:
+            slant = float(slants[m])
             found.append(
-                BootstrapT(value, *span, float(stderr[m]), float(df[m]), drawn[:, m], rare, float(slants[m]))
+                BootstrapT(value, *span, float(stderr[m]), float(df[m]), drawn[:, m], rare, slant, spare)
             )
     return found

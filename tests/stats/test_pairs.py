@@ -252,17 +252,18 @@ def test_contributions_sum_to_the_difference_and_agree_with_the_influence():
         assert np.corrcoef(parts[0] - parts[0].mean(), plain)[0, 1] > 0.99
 
 
-def test_interval_is_never_narrower_than_that_of_influence_values():
+def test_interval_rests_on_influence_values_and_the_test_on_its_own_spread():
     scored = scored_table(np.random.default_rng(17), documents=60, level=[0.2, 0.3, 0.6])
     block = pair_block(scored, Settings(resamples=99))
     for name, c in block.columns.items():
         q = scored.quantities[name]
         apart = q.influence[block.first] - q.influence[block.second]
         plain = np.sqrt(60 / 59 * np.square(apart).sum(axis=1))
-        # Two models without mirroring are both held to 0: no statistic to take the spread from.
-        spread = np.divide(c.difference, c.statistic, out=np.zeros(3), where=c.statistic != 0.0)
-        assert c.stderr == pytest.approx(np.maximum(plain, spread), rel=1e-9)
-        assert c.high - c.low == pytest.approx(2.0 * stats.t.isf(0.025, 59) * c.stderr, rel=1e-9)
+        assert c.stderr == pytest.approx(plain, rel=1e-9)
+        assert c.high - c.low == pytest.approx(2.0 * stats.t.isf(0.025, 59) * plain, rel=1e-9)
+    # Under the null hypothesis roots of ratios have one divisor, so that models far apart spread more.
+    far = block.columns["x_bleu"]
+    assert (np.abs(far.difference / far.statistic) > 1.05 * far.stderr)[1:].all()
 
 
 def test_control_against_all_pairs():
