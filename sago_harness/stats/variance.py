@@ -301,7 +301,8 @@ class _Cells:
         sums, squares = x.sum(axis=1, keepdims=True), np.square(x)
         total = counts.sum(axis=1, keepdims=True)
         same, same_n = (self.within.sum(axis=1, keepdims=True), self.pairs.sum(axis=1, keepdims=True))
-        apart = groups.products(squares.sum(axis=1, keepdims=True), total) - groups.products(sums, sums) - same
+        apart = groups.products(squares.sum(axis=1, keepdims=True), total)
+        apart -= groups.products(sums, sums) + same
         apart_n = groups.products(total, total) - same_n
         own = groups.products(squares, np.broadcast_to(total, squares.shape[:1] + total.shape[1:]))
         own += groups.products(squares.sum(axis=1, keepdims=True), counts)

@@ -75,7 +75,8 @@ def bounds_of_pairs(
     """Return the gate's bounds of differences: the first half of the runs less the second."""
     half = len(quantity.values) // 2
     values, influence, slant = (of[:half] - of[half:] for of in (quantity.values, quantity.influence, slants))
-    return _bounds(values, influence, quantity.counts[:half], (-span, span), resamples, slant, strata, None, spare)
+    counts = quantity.counts[:half]
+    return _bounds(values, influence, counts, (-span, span), resamples, slant, strata, None, spare)
 
 
 def _bounds(
