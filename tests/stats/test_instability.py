@@ -14,6 +14,8 @@ from sago_harness.errors import SagoError
 from sago_harness.stats.adjust import adjust
 from sago_harness.stats.instability import (
     EVENTS,
+    LEAST_MIRRORING,
+    MIRRORING_SPARE,
     InstabilityResult,
     above_zero,
     adjusted,
@@ -225,6 +227,36 @@ def test_false_positives_at_the_boundary(name, n):
 def test_false_positives_at_the_boundary_at_length(name, n):
     # All studies share 3,999 draws, so their own chance error is that of fewer studies.
     assert rejected(name, 11, 10_000, n, draws=3999).mean() <= tried(0.05, 3999)
+
+
+def lower_tail(name: str, seed: int, studies: int, n: int, times: float = 1.0) -> np.ndarray:
+    """Rejections of mirroring at its boundary: 1.2 is the skewness, upside down, that a real model had."""
+    rng = np.random.default_rng([seed, n])
+    shape = {"exponential": 1.0, "gamma": 2.8}[name]
+    tail = (rng.gamma(shape, 1.0, (studies, n)) - shape) / math.sqrt(shape)
+    x = EPSILON * (times - 1.0) - 0.15 * tail
+    test = np.ones(studies, dtype=bool)
+    p = above_zero(x, test, LEAST_MIRRORING - EPSILON, 1999, rng, MIRRORING_SPARE)[1]
+    return p <= 0.05
+
+
+@pytest.mark.parametrize("n", [12, 40, 100])
+@pytest.mark.parametrize("name", ["exponential", "gamma"])
+def test_false_positives_of_mirroring_with_a_long_lower_tail(name, n):
+    assert lower_tail(name, 14, 2000, n).mean() <= tried(0.05, 2000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [12, 20, 40, 100])
+@pytest.mark.parametrize("name", ["exponential", "gamma"])
+def test_false_positives_of_mirroring_with_a_long_lower_tail_at_length(name, n):
+    share = lower_tail(name, 15, 20_000, n).mean()
+    print("mirroring", name, n, share)
+    assert share <= tried(0.05, 1999)
+
+
+def test_power_of_mirroring_at_three_times_the_boundary():
+    assert lower_tail("gamma", 16, 300, 40, times=3.0).mean() > 0.8
 
 
 @pytest.mark.parametrize("name", ["skewed", "ties", "symmetric", "dependent"])
