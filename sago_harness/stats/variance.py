@@ -291,8 +291,8 @@ class _Cells:
         within[..., 3] = 0.0
         return cls(groups, x, counts, complete, spread, pairs, within, means, scale)
 
-    def without_each(self) -> Doubles:
-        """Return the mean squares of :meth:`mean_squares` with one document left out, of shape (7, K, D).
+    def without_each(self) -> tuple[Doubles, Doubles]:
+        """Return the mean squares of :meth:`mean_squares`, (7, K), and with one document left out, (7, K, D).
 
         No pair of different documents holds a document twice, so every sum is linear in the weight of
         each: what a document takes away is its derivative, exactly, and no sum is formed anew.
@@ -308,8 +308,9 @@ class _Cells:
         own += groups.products(squares.sum(axis=1, keepdims=True), counts)
         own -= 2.0 * (groups.products(sums, x) + self.within)
         own_n = 2.0 * (groups.products(total, counts) - self.pairs)
-        kinds = _kinds(apart - own, apart_n - own_n, same - self.within, same_n - self.pairs)
-        return np.ascontiguousarray(kinds.transpose(2, 0, 1))
+        whole = _kinds(apart, apart_n, same, same_n)[:, 0]
+        less = _kinds(apart - own, apart_n - own_n, same - self.within, same_n - self.pairs)
+        return whole.T, np.ascontiguousarray(less.transpose(2, 0, 1))
 
     def mean_squares(self, weights: Doubles | Singles) -> Doubles:
         """Return half the mean squared difference of each kind of pair, of shape (7, K, B).
@@ -384,14 +385,13 @@ def _components(table: TaskTable, measure: str, draws: int, source: Source, leve
         values = block[start : start + many]
         if measure == MIRRORING:
             values = values - table.distances["x_mr_floor"][start : start + many]
-        values = values if inside.all() else values[:, :, inside]
+        # One layout, so that sums do not depend on whether columns were left out.
+        values = values if inside.all() else np.ascontiguousarray(values[:, :, inside])
         known = np.isfinite(values)
         documents[at], cells[at] = known.any(axis=2).sum(axis=1), known.sum(axis=(1, 2))
         some = _Cells.of(values, groups)
         means[at], scale[at] = some.means, np.where(cells[at] > 0, some.scale, 0.0)
-        # Without weights: which kinds of pairs the data has at all.
-        own = some.mean_squares(np.ones((1, block.shape[1])))[..., 0]
-        less = some.without_each()
+        own, less = some.without_each()
         exists = np.isfinite(own)
         # Models that have the same kinds of pairs go together; most of them have all.
         for kinds in {column.tobytes(): column for column in exists.T}.values():

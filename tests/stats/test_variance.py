@@ -247,7 +247,8 @@ def test_leaving_out_in_one_pass_is_leaving_out_one_by_one(missing: float) -> No
     values[rng.random(values.shape) < missing] = np.nan
     blocks = np.stack([values, values[::-1] ** 2])
     cells = variance._Cells.of(blocks, variance._Groups.of(*UNEVEN))
-    without = cells.without_each()
+    whole, without = cells.without_each()
+    np.testing.assert_allclose(whole, cells.mean_squares(np.ones((1, 7)))[..., 0], rtol=1e-9)
     for d in range(7):
         fewer = variance._Cells.of(np.delete(blocks, d, axis=1), variance._Groups.of(*UNEVEN))
         np.testing.assert_allclose(without[:, :, d], fewer.mean_squares(np.ones((1, 6)))[..., 0], rtol=1e-9)
