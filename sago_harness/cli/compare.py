@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from sago_harness.cli.study import add_study_flags, count, listed, study_of
@@ -24,6 +25,9 @@ agreement, tau, independence, variance, dose, worst, firmness, schemes (docs/sta
 
 #: Rows of a table that are printed; files have all of them.
 MOST_ROWS = 40
+
+#: Characters of a line that no terminal is taken to fall below.
+LEAST_WIDTH = 80
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         For bad flags, runs that cannot be read, or that must not be compared.
     """
     from sago_harness.report.compared import RARE, TABLES, sections
-    from sago_harness.report.tables import FORMATS, as_text
+    from sago_harness.report.tables import FORMATS, WIDTH, as_text
 
     formats = listed(args.format)
     for name in formats:
@@ -72,13 +76,14 @@ def run(args: argparse.Namespace) -> int:
     found = study.found
     # Files have all tables; for the terminal alone those that are printed are made.
     made = sections(found, wanted if wanted and not args.out else None)
+    width = max(LEAST_WIDTH, get_terminal_size((WIDTH, 0)).columns)
     if wanted and "leaderboard" not in wanted:
         # What was left out or marked on reading stands under the leaderboard otherwise.
         print("".join(f"note: {line}\n" for line in found.notes), end="")
     for section in made:
         unasked = not wanted and (section.rows or section.name not in RARE)
         if unasked or section.name in wanted:
-            print(as_text(_cut(section, args.rows)) + "\n")
+            print(as_text(_cut(section, args.rows), width) + "\n")
     print(found.signature)
     if args.out:
         from sago_harness.report.save import left_over, save_tables
@@ -94,9 +99,14 @@ def run(args: argparse.Namespace) -> int:
 def _cut(table: Table, rows: int) -> Table:
     from dataclasses import replace
 
-    if len(table.rows) <= rows:
+    if table.matrices is not None:
+        made = table.matrices(table)
+        kept = made.fitting(rows)
+        left, what = len(made.each) - len(kept.each), "matrices"
+        table = replace(table, matrices=lambda _: kept)
+    else:
+        left, what = len(table.rows) - rows, "rows"
+        table = replace(table, rows=table.rows[:rows]) if left > 0 else table
+    if left <= 0:
         return table
-    left = len(table.rows) - rows
-    return replace(
-        table, rows=table.rows[:rows], notes=(*table.notes, f"... and {left:,} more rows: --rows, or --out")
-    )
+    return replace(table, notes=(*table.notes, f"... and {left:,} more {what}: --rows, or --out"))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sago_harness.report.cells import Bounds, Cell, CellRows, Coding, numbers
+from sago_harness.report.compared_matrices import LEAST_NAMES, independence_matrices
 from sago_harness.report.tables import Column, Table
 from sago_harness.stats.compare import Comparison
 from sago_harness.stats.independence import IndependenceResult
@@ -25,7 +27,9 @@ def independence(found: Comparison) -> Table:
         "each pair on different halves of the variants, divided by the axes' own half-to-half correlations; "
         "independent: the whole interval lies within .3 of 0",
     )
-    return independence_table("independence", "Do the axes catch different failures?", chosen, found, notes)
+    made = independence_table("independence", "Do the axes catch different failures?", chosen, found, notes)
+    wide = len({name for one in chosen for name in (one.first, one.second)}) >= LEAST_NAMES
+    return replace(made, matrices=independence_matrices) if wide else made
 
 
 def independence_table(

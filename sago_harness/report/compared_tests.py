@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sago_harness.report.cells import Bounds, Cell, CellRows, Codes, Coding, counts, numbers
+from sago_harness.report.compared_matrices import LEAST_NAMES, tau_matrices
 from sago_harness.report.tables import Column, Table
 from sago_harness.stats.adjust import adjust
 from sago_harness.stats.compare import Comparison
@@ -307,13 +308,23 @@ def tau(found: Comparison) -> Table:
         Column("tau", kind="signed"),
     )
     rows: Rows = []
-    for name, one in found.agreement.items():
-        if not one.reason and (name in found.scores or name.startswith("sago_")):
-            for i, first in enumerate(one.rows):
-                rows += [
-                    (name, first, second, float(one.tau[i, j])) for j, second in enumerate(one.rows) if j > i
-                ]
-    return Table("tau", "Kendall's tau between data sets", columns, tuple(rows))
+    blank: dict[str, list[str]] = {}
+    for name in sorted(found.agreement, key=lambda name: name not in found.scores):
+        one = found.agreement[name]
+        if name not in found.scores and not name.startswith("sago_"):
+            continue
+        if one.reason:
+            blank.setdefault(one.reason, []).append(name)
+            continue
+        for i, first in enumerate(one.rows):
+            rows += [
+                (name, first, second, float(one.tau[i, j])) for j, second in enumerate(one.rows) if j > i
+            ]
+    notes = tuple(f"{', '.join(names)}: {reason}" for reason, names in blank.items())
+    wide = len({name for row in rows for name in row[1:3]}) >= LEAST_NAMES
+    return Table(
+        "tau", "Kendall's tau between data sets", columns, tuple(rows), notes, tau_matrices if wide else None
+    )
 
 
 def _correction(found: Comparison) -> str:

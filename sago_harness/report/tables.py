@@ -11,7 +11,7 @@ import html
 import io
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,12 +23,16 @@ from sago_harness.report.cells import Cell as Cell
 from sago_harness.report.changes import escape_line
 from sago_harness.report.json_text import as_json as as_json
 from sago_harness.report.json_text import records
+from sago_harness.report.matrix import Matrices
 from sago_harness.report.shown import PAIRS, missing, text_rows
 from sago_harness.report.shown import Column as Column
 from sago_harness.report.shown import shown as shown
 
 #: Rows that are written together.
 _AT_ONCE = 2**14
+
+#: Characters of a line that columns of a matrix are held to, on a terminal and in LaTeX.
+WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,9 @@ class Table:
         :class:`sago_harness.report.cells.CellRows`.
     notes : tuple of str
         What must be read with it.
+    matrices : callable, optional
+        Lays the rows out for people: the terminal, Markdown and LaTeX show what it makes of the table
+        in their place. CSV, JSON and HTML have the rows.
     """
 
     name: str
@@ -53,20 +60,21 @@ class Table:
     columns: tuple[Column, ...]
     rows: Sequence[Row]
     notes: tuple[str, ...] = field(default=())
+    matrices: Callable[[Table], Matrices] | None = field(default=None, compare=False, repr=False)
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as JSON objects, unrounded; missing is null."""
         return records(self, 0, len(self.rows))
 
     def without(self, key: str) -> Table:
-        """Return the table without one of its columns."""
+        """Return the table without one of its columns, as a list: a matrix may need it."""
         kept = [place for place, column in enumerate(self.columns) if column.key != key]
         rows: Sequence[Row]
         if isinstance(self.rows, CellRows):
             rows = self.rows.only(kept)
         else:
             rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
-        return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
+        return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows, matrices=None)
 
     def _repr_html_(self) -> str:
         return as_html(self)
@@ -80,8 +88,14 @@ def _line(text: str) -> str:
     return text if text.isascii() and text.isprintable() else escape_line(text)
 
 
-def as_text(table: Table) -> str:
+def as_text(table: Table, width: int = WIDTH) -> str:
     """Return the table for a terminal: aligned, headings underlined by their position alone.
+
+    Parameters
+    ----------
+    table : Table
+    width : int
+        Characters of a line that matrices are held to, by going on below. Lists take what they need.
 
     Examples
     --------
@@ -91,18 +105,36 @@ def as_text(table: Table) -> str:
       a      .500
     """
     lines = [escape_line(table.title)]
-    rows: list[Sequence[str]] = [[column.heading for column in table.columns]]
-    rows += text_rows(table.columns, table.rows, _line)
-    widths = [max(_width(row[i]) for row in rows) for i in range(len(table.columns))]
-    for row in rows:
-        cells = [
-            _padded(cell, width, left=column.kind == "text")
-            for cell, width, column in zip(row, widths, table.columns, strict=True)
-        ]
-        lines.append("  " + "  ".join(cells).rstrip())
-    if not table.rows:
-        lines.append("  (nothing)")
+    if table.matrices is None:
+        lines += _aligned(table.columns, table.rows)
+        if not table.rows:
+            lines.append("  (nothing)")
+    else:
+        made = table.matrices(table)
+        lines += [f"  {escape_line(line)}" for line in made.reading]
+        for matrix in made.each:
+            lines += ["", f"  {escape_line(matrix.title)}"]
+            for place, block in enumerate(matrix.blocks(width - 2, lambda text: _width(_line(text)))):
+                lines += [""] * bool(place)
+                lines += _aligned(*block)
+            lines += [f"  {escape_line(note)}" for note in matrix.notes]
+        lines += [""] * bool(made.each and table.notes)
     return "\n".join([*lines, *(f"  {escape_line(note)}" for note in table.notes)])
+
+
+def _aligned(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
+    """Return a line of headings and one for each row."""
+    cells: list[Sequence[str]] = [[_line(column.heading) for column in columns]]
+    cells += text_rows(columns, rows, _line)
+    widths = [max(_width(row[i]) for row in cells) for i in range(len(columns))]
+    lines = []
+    for row in cells:
+        padded = [
+            _padded(cell, width, left=column.kind == "text")
+            for cell, width, column in zip(row, widths, columns, strict=True)
+        ]
+        lines.append("  " + "  ".join(padded).rstrip())
+    return lines
 
 
 def _width(text: str) -> int:
@@ -139,11 +171,25 @@ def as_markdown(table: Table) -> str:
     | --- |
     | a\|b\\n\| c |
     """
-    head = [column.heading for column in table.columns]
-    marks = ["---" if column.kind == "text" else "---:" for column in table.columns]
-    lines = [f"### {_plain_md(table.title)}", "", _md_row(map(_plain_md, head)), _md_row(marks)]
-    lines += map(_md_row, text_rows(table.columns, table.rows, _plain_md))
+    lines = [f"### {_plain_md(table.title)}"]
+    if table.matrices is None:
+        lines += ["", *_md_rows(table.columns, table.rows)]
+    else:
+        made = table.matrices(table)
+        lines += [f"\n{_plain_md(line)}" for line in made.reading]
+        for matrix in made.each:
+            lines += ["", f"#### {_plain_md(matrix.title)}", ""]
+            # A page of Markdown can be moved sideways: its columns stay together.
+            for block in matrix.blocks():
+                lines += _md_rows(*block)
+            lines += [f"\n{_plain_md(note)}" for note in matrix.notes]
     return "\n".join([*lines, *(f"\n{_plain_md(note)}" for note in table.notes)])
+
+
+def _md_rows(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
+    yield _md_row(_plain_md(column.heading) for column in columns)
+    yield _md_row("---" if column.kind == "text" else "---:" for column in columns)
+    yield from map(_md_row, text_rows(columns, rows, _plain_md))
 
 
 def _plain_md(text: str) -> str:
@@ -179,16 +225,35 @@ def as_latex(table: Table) -> str:
     \bottomrule
     \end{tabular}
     """
-    spec = "".join("l" if column.kind == "text" else "r" for column in table.columns)
-    lines = [f"% {escape_line(table.title)}", rf"\begin{{tabular}}{{{spec}}}", r"\toprule"]
-    lines.append(" & ".join(_tex(column.heading) for column in table.columns) + r" \\")
-    lines.append(r"\midrule")
-    for cells in text_rows(table.columns, table.rows, _tex):
+    lines = [f"% {escape_line(table.title)}"]
+    if table.matrices is None:
+        lines += _tabular(table.columns, table.rows)
+    else:
+        made = table.matrices(table)
+        lines += [f"% {escape_line(line)}" for line in made.reading]
+        for matrix in made.each:
+            for block in matrix.blocks(WIDTH, lambda text: _width(_line(text))):
+                lines += ["", *_tabular(*block, matrix.title)]
+            lines += [f"% {escape_line(note)}" for note in matrix.notes]
+    return "\n".join([*lines, *(f"% {escape_line(note)}" for note in table.notes)])
+
+
+def _tabular(columns: Sequence[Column], rows: Sequence[Row], title: str = "") -> Iterator[str]:
+    """Yield the lines of a tabular, with a title across its columns where it has one."""
+    spec = "".join("l" if column.kind == "text" else "r" for column in columns)
+    yield rf"\begin{{tabular}}{{{spec}}}"
+    yield r"\toprule"
+    if title:
+        yield rf"\multicolumn{{{len(columns)}}}{{l}}{{{_tex(title)}}} \\"
+        yield r"\midrule"
+    yield " & ".join(_tex(column.heading) for column in columns) + r" \\"
+    yield r"\midrule"
+    for cells in text_rows(columns, rows, _tex):
         # Behind the end of a row both would be read as part of it.
         guard = "{}" if cells[0].startswith(("[", "*")) else ""
-        lines.append(guard + " & ".join(cells) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([*lines, *(f"% {escape_line(note)}" for note in table.notes)])
+        yield guard + " & ".join(cells) + r" \\"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
 
 
 def _tex(text: str) -> str:

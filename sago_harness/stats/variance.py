@@ -24,7 +24,7 @@ from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 COMPONENTS: tuple[str, ...] = ("document", "family", "operator", "variant", "rest")
 
 #: Bootstrap samples, where the settings ask for no fewer.
-RESAMPLES = 1999
+RESAMPLES = 2000
 
 #: A component below this share of the mean square of the distances is rounding.
 ROUNDING = 1e-9
