@@ -26,8 +26,8 @@ from sago_harness.stats.table import Doubles, Flags, TaskTable
 #: A test needs so many documents that moved at all.
 EVENTS = 5
 
-#: By how many n-ths the t of mirroring is taken smaller. It alone can have a long lower tail, where samples that
-#: lack the tail look surely positive: at a skewness of -2 draws alone reject 6.0 % at 40 documents, 7.5 % at 12.
+#: By how many n-ths the t of mirroring is taken smaller. It alone can have a long lower tail, where samples
+#: that lack the tail look surely positive: at a skewness of -2 draws alone reject 6.0 % at 40 documents.
 MIRRORING_SPARE = 4.0
 
 #: The least that a document's mirroring less its floor can be.
@@ -165,7 +165,8 @@ class _Moved:
     """How far one measure moved each model on each document, (M, D), and what the test is made of.
 
     ``x`` is the distance less epsilon times that of another question, NaN where one of both is missing;
-    ``least`` the least it can be; ``spare`` as in :func:`above_zero`; ``reasons`` (M,) say why a model is not tested.
+    ``least`` the least it can be; ``spare`` as in :func:`above_zero`; ``reasons`` (M,) say why a model is
+    not tested.
     """
 
     measure: str
