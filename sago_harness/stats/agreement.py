@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.stats.grid import Grid
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Flags
 from sago_harness.stats.ties import order, scale_of
 
@@ -24,7 +25,7 @@ _STEP, _END = 1.0 / 32.0, 10.0
 
 
 @dataclass(frozen=True)
-class AgreementResult:
+class AgreementResult(Rich):
     """Agreement of Q rankings of the M models that have a value in every row.
 
     Attributes

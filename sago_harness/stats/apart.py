@@ -16,6 +16,7 @@ from sago_harness.stats.intervals import IntervalResult, intervals
 from sago_harness.stats.quantities import quantities
 from sago_harness.stats.reduce import MIRRORING, reduce_task
 from sago_harness.stats.resampling import Settings
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Flags, TaskTable
 from sago_harness.variants.base import OTHER_FAMILIES
 
@@ -24,7 +25,7 @@ CORE = "sago_core"
 
 
 @dataclass(frozen=True)
-class ApartResult:
+class ApartResult(Rich):
     """One family beside the score on one data set, for all its models.
 
     Attributes

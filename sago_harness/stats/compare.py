@@ -50,6 +50,9 @@ OWN = "sago"
 #: Resamples of what is told with an interval or a share alone: no p-value hangs on them.
 SHARES = 999
 
+#: What takes no more than :data:`SHARES`.
+CAPPED = ("intervals", "support", "independence", "variance", "apart", "epsilon_changed")
+
 #: Pairs of models times pairs of data sets up to which P(reversal) is worked out for every score.
 MOST_PROBABLE = 200_000
 
@@ -160,12 +163,7 @@ class Comparison:
             "version": _version(),
             "settings": asdict(self.settings),
             # Resamples of what takes fewer than the settings say.
-            "caps": {
-                "intervals": SHARES,
-                "support": SHARES,
-                "independence": SHARES,
-                "variance": SHARES,
-            },
+            "caps": dict.fromkeys(CAPPED, SHARES),
             "models": list(self.models),
             "tasks": list(self.tasks),
             "signatures": self.signatures,

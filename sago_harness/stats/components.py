@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sago_harness.errors import unknown
+from sago_harness.stats.rich import Rich
 
 
 @dataclass(frozen=True)
-class VarianceComponents:
+class VarianceComponents(Rich):
     """Where the variance of a document's paired difference between two models comes from.
 
     Attributes

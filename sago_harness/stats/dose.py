@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from sago_harness.stats.means import divided, known_mean
 from sago_harness.stats.resampling import NEAR, TIE, Settings
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 
 
 @dataclass(frozen=True)
-class DoseResult:
+class DoseResult(Rich):
     """Dose and response of one operator on one measure, for M models.
 
     Attributes

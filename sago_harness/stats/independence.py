@@ -21,6 +21,7 @@ from sago_harness.stats.means import known_mean
 from sago_harness.stats.quantities import AXES, Quantity
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
 from sago_harness.stats.resampling import Settings, Singles, document_weights, generator
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
 #: Random halvings that are averaged.
@@ -37,7 +38,7 @@ LEAST_MODELS = 10
 
 
 @dataclass(frozen=True)
-class IndependenceResult:
+class IndependenceResult(Rich):
     """How two axes, or two measures, go together over documents.
 
     Attributes

@@ -20,6 +20,7 @@ from sago_harness.stats.means import known_mean
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
 from sago_harness.stats.relabelling import relabelled
 from sago_harness.stats.resampling import HELD, SLACK, Purpose, Settings, Source, exceedance, generator
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 
@@ -35,7 +36,7 @@ LEAST_MIRRORING = -2.0
 
 
 @dataclass(frozen=True, slots=True)
-class InstabilityResult:
+class InstabilityResult(Rich):
     """How far one model's answers move on one data set by one measure, and whether that is more than chance.
 
     Attributes

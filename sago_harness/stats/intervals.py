@@ -11,6 +11,7 @@ from sago_harness.errors import SagoError
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.resampling import NEAR, TIE, Purpose, Singles, Source, weight_blocks
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Flags
 
 #: Under this many documents an interval or a rank may cover less often than it says.
@@ -20,7 +21,7 @@ METHODS = ("bootstrap_t", "t")
 
 
 @dataclass(frozen=True)
-class IntervalResult:
+class IntervalResult(Rich):
     """Confidence intervals of one score of M models.
 
     Attributes

@@ -16,11 +16,12 @@ import numpy as np
 from sago_harness.scores.reduce import required_counts
 from sago_harness.stats.quantities import Quantity, quantities
 from sago_harness.stats.reduce import MeasureValues
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import TaskTable
 
 
 @dataclass(frozen=True)
-class OperatorResult:
+class OperatorResult(Rich):
     """All scores of M models under one operator's variants of one data set.
 
     Attributes

@@ -22,6 +22,7 @@ from sago_harness.stats.pairs import compare, pair_places
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.ranks import RankTable, rank_sets
 from sago_harness.stats.resampling import Settings
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.scored import STOCK_LIMIT, ScoredTask
 from sago_harness.stats.shared_sums import SHARED_TERMS, SharedSums
 from sago_harness.stats.table import Doubles, Flags, Places
@@ -34,7 +35,7 @@ LINEAR = 100
 
 
 @dataclass(frozen=True)
-class OverallTable:
+class OverallTable(Rich):
     """All scores over all data sets.
 
     Attributes

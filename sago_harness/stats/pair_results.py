@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Places
 
 Adjust = Callable[[Doubles, str], Doubles]
 
 
 @dataclass(frozen=True)
-class PairResult:
+class PairResult(Rich):
     """One pair of models, compared in one score.
 
     Attributes
@@ -107,7 +108,7 @@ class PairColumns:
 
 
 @dataclass(frozen=True)
-class PairBlock:
+class PairBlock(Rich):
     """All pairs of models of a data set in all scores.
 
     Attributes

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from sago_harness.errors import SagoError
 from sago_harness.stats.components import VarianceComponents
 from sago_harness.stats.resampling import ENUMERATED, smallest_pvalue
+from sago_harness.stats.rich import Rich
 
 #: More documents than this are not a plan.
 MOST_DOCUMENTS = 10_000_000
@@ -31,7 +32,7 @@ FEW_DOCUMENTS = 40
 
 
 @dataclass(frozen=True)
-class PlanResult:
+class PlanResult(Rich):
     """A study, what it can show and what it costs.
 
     Attributes

@@ -17,6 +17,7 @@ from sago_harness.scores.chance import chance_influence
 from sago_harness.scores.composite import CHANCE_OVER_FLOOR, COMPOSITES, RIGID_CHANCE
 from sago_harness.stats.means import known_mean, root_mean
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Flags, Places
 
 AXES: tuple[str, ...] = ("generation", "activation", "confidence", "mirroring")
@@ -26,7 +27,7 @@ UNSCORED = ("", "no_document_with_chance", "rigid", "chance_near_noise")
 
 
 @dataclass(frozen=True)
-class Quantity:
+class Quantity(Rich):
     """One score of M models on D documents.
 
     Attributes

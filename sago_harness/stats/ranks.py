@@ -24,6 +24,7 @@ from sago_harness.stats.flips import ROWS, Flips
 from sago_harness.stats.pair_data import PairData, of_quantity, pair_data
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.shared_sums import SHARED_TERMS, PairSums, SharedSums
 from sago_harness.stats.spreads import Spreads
@@ -38,7 +39,7 @@ ROUNDS = 20
 
 
 @dataclass(frozen=True)
-class RankResult:
+class RankResult(Rich):
     """One model in a ranking.
 
     Attributes
@@ -67,7 +68,7 @@ class RankResult:
 
 
 @dataclass(frozen=True)
-class RankTable:
+class RankTable(Rich):
     """A ranking of models in one score; arrays of shape (M,), the most stable model first.
 
     Attributes

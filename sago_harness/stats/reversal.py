@@ -19,6 +19,7 @@ from sago_harness.stats.counts import Marks
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings, Singles
 from sago_harness.stats.reversal_prior import reversal_probability
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Flags, Places
 
 #: Numbers of a block of bootstrap differences: few enough for a processor's cache.
@@ -26,7 +27,7 @@ _BLOCK = 2**16
 
 
 @dataclass(frozen=True)
-class ReversalResult:
+class ReversalResult(Rich):
     """Two models on two data sets.
 
     Attributes
@@ -77,7 +78,7 @@ class ReversalResult:
 
 
 @dataclass(frozen=True)
-class SomewhereResult:
+class SomewhereResult(Rich):
     """Two models over all data sets: does each of them lead somewhere?
 
     Attributes
@@ -114,7 +115,7 @@ class SomewhereResult:
 
 
 @dataclass(frozen=True)
-class ReversalTable:
+class ReversalTable(Rich):
     """All pairs of models on all pairs of data sets, in one score.
 
     Attributes

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sago_harness.registry import Table
 from sago_harness.stats.reduce import MIRRORING
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.scored import score_task
 from sago_harness.stats.table import Doubles, ScoreTable
 
@@ -52,7 +53,7 @@ class ThresholdResult:
 
 
 @dataclass(frozen=True)
-class SchemeResult:
+class SchemeResult(Rich):
     """What a scheme makes of a study.
 
     Attributes

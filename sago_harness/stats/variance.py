@@ -19,6 +19,7 @@ from sago_harness.stats.intervals import studentised
 from sago_harness.stats.means import divided
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.resampling import Purpose, Settings, Singles, Source
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 
 COMPONENTS: tuple[str, ...] = ("document", "family", "operator", "variant", "rest")
@@ -34,7 +35,7 @@ _CHUNK = 160_000
 
 
 @dataclass(frozen=True)
-class VarianceResult:
+class VarianceResult(Rich):
     """Variance components of one measure, for M models.
 
     Attributes

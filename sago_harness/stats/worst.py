@@ -16,6 +16,7 @@ from sago_harness.scores.composite import COMPOSITES
 from sago_harness.stats.independence import chance_levels
 from sago_harness.stats.quantities import AXES, Quantity, quantities
 from sago_harness.stats.reduce import MIRRORING, MeasureValues, reduce_task
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Places, TaskTable
 
@@ -27,7 +28,7 @@ _EQUAL = 1e-9
 
 
 @dataclass(frozen=True)
-class WorstCase:
+class WorstCase(Rich):
     """One document, and the variant that moved the model furthest on it.
 
     Attributes
@@ -60,7 +61,7 @@ class WorstCase:
 
 
 @dataclass(frozen=True)
-class WorstResult:
+class WorstResult(Rich):
     """The worst documents of one model, or over models.
 
     Attributes

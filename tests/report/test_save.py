@@ -15,7 +15,7 @@ from sago_harness.errors import SagoError
 from sago_harness.report.compared import TABLES
 from sago_harness.report.save import left_over, save_tables
 from sago_harness.report.tables import Column, Table, as_html
-from sago_harness.stats.compare import PERCENTILES, SHARES, compare
+from sago_harness.stats.compare import CAPPED, SHARES, compare
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.table import ScoreTable
 from sago_harness.whole import whole, write_all
@@ -44,7 +44,7 @@ def test_every_format_carries_what_the_numbers_depend_on(tmp_path: Path) -> None
     assert f"version:{rows.pop('version')}|" in found.signature
     wanted = {"scheme": "sago", "control": "a", "epsilon": "0.1", "correction": "bh", "level": "0.1",
               "resamples": "99", "seed": "5"}  # fmt: skip
-    caps = {"intervals": SHARES, "support": SHARES, "independence": SHARES, "variance": PERCENTILES}
+    caps = dict.fromkeys(CAPPED, SHARES)
     assert rows == wanted | {f"resamples_{name}_at_most": str(most) for name, most in caps.items()}
     about = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))["about"]
     assert about["signature"] == found.signature
