@@ -18,6 +18,7 @@ from sago_harness.stats.covariates import at_equal_covariates
 from sago_harness.stats.quantities import combined_values, composite_values, measure_values
 from sago_harness.stats.reduce import MIRRORING, by_variant, reduce_task, reduce_variants
 from sago_harness.stats.resampling import generator
+from sago_harness.stats.rich import Rich
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.table import Doubles, Flags, TaskTable
 from sago_harness.stats.ties import order, scale_of
@@ -55,7 +56,7 @@ class Variation:
 
 
 @dataclass(frozen=True, slots=True)
-class FirmnessResult:
+class FirmnessResult(Rich):
     """One variation over all data sets that have it, against the ranking as it is.
 
     Attributes
@@ -345,7 +346,7 @@ def against(
     kind, detail, score : str
         Of the result.
     whole : dict of str to float
-        Model -> value as it is; higher = more stable.
+        Ranked model -> value as it is; higher = more stable.
     parts : sequence of (models, values)
         The variation on each data set, in the same direction.
     reason : str
@@ -355,7 +356,8 @@ def against(
     models = tuple(model for model in whole if model in other)
     nan = float("nan")
     if reason or len(models) < 2:
-        why = reason or "fewer than two models have a value"
+        lacking = "are ranked" if len(whole) < 2 else "have a value"
+        why = reason or f"fewer than two models {lacking}"
         return FirmnessResult(kind, detail, score, models, (), nan, 0, False, len(parts), why)
     first, second = (_ahead(np.array([held[m] for m in models])) for held in (whole, other))
     tied = not (first.any() and second.any())

@@ -271,4 +271,4 @@ def test_real_runs_with_another_seed(tiny_lm: Any, tmp_path: Path) -> None:
     assert list(table.packs) == [42]
     assert table.packs[42].load(*table.tasks).documents == table.load(*table.tasks).documents
     (row, *_) = [one for one in compare(table, QUICK).firmness if one.kind == "pack seed"]
-    assert (row.detail, row.reason) == ("42", "fewer than two models have a value")
+    assert (row.detail, row.reason) == ("42", "fewer than two models are ranked")

@@ -265,6 +265,18 @@ def test_models_that_are_not_ranked_are_in_no_row() -> None:
     assert ("a", "b", "c") in {row.models for row in firmness(given)}
 
 
+def test_a_row_says_whether_ranks_or_values_are_lacking() -> None:
+    one = made()
+    given = list(variations(one, score_task(one), 0))
+    blank = {name: np.array([v[0], np.nan, np.nan]) for name, v in given[0].values.items()}
+    found = {"p": (NAMES, [*given, Variation("pack seed", "7", blank)])}
+    (row, *_) = [one for one in firmness(found) if one.kind == "pack seed"]
+    assert (row.models, row.reason) == (("a",), "fewer than two models have a value")
+    alone = firmness(found, {"p": np.array([True, False, False])})
+    told = {row.reason for row in alone if row.kind in ("pack seed", "without operator")}
+    assert told == {"fewer than two models are ranked"}
+
+
 @pytest.mark.parametrize("tasks", [("p",), ("p", "q")])
 def test_a_model_of_stock_answers_is_in_the_rows_as_in_the_ranks(tasks: tuple[str, ...]) -> None:
     """6 of 40 stock answers on one data set: over two of them that is less than a tenth."""
