@@ -30,9 +30,9 @@ _HEAD = """\
 #
 #     sago gate RUN --policy {file}
 #
-# Every max and min below is one that this run just meets, with the bound on the right side and all rules
-# together. They say what the run is, not what you need: set them to what a release must be. Margins are
-# the same whatever the runs. A rule that does not pass now says so in the line above it.
+# Every max and min below is one that this run's bounds just meet, all rules together. They say what the run
+# is, not what you need: set them to what a release must be. Margins are the same whatever the runs. A rule
+# that does not pass now says so in the line above it; under 40 documents none passes.
 # docs/gate.md explains every line.
 
 version: 1

@@ -91,7 +91,10 @@ def independence_matrices(table: Table) -> Matrices:
             "on the diagonal: reliability, the correlation of an axis with itself between halves"
             + ("; over models 1" if over_models else "")
         )
-        reading.append("below the diagonal: verdict, or in brackets why it is blank")
+        reading.append(
+            "below the diagonal: verdict (independent: the whole interval within .3 of 0; related: it is "
+            "not, and excludes 0), or in brackets why it is blank"
+        )
     reading += _blank([one for one in groups if one.blank])
     seen = dict.fromkeys(reason for one in groups for reason in one.reasons)
     reading += [f"({reason}): {REASONS[reason]}" for reason in seen if reason in REASONS]

@@ -90,9 +90,10 @@ def pairs(found: Comparison) -> Table:
         if block is None:
             continue
         models = np.array([[side.code(model) for model in block.models] for side in (a, b)])
-        for name, c in block.columns.items():
-            if name not in found.scores and not name.startswith("sago_"):
-                continue
+        axes = [name for name in block.columns if name.startswith("sago_") and name not in found.scores]
+        # Scores first: of many models the rows that are shown go no further.
+        for name in [*(name for name in found.scores if name in block.columns), *axes]:
+            c = block.columns[name]
             adjusted = adjust(c.pvalue, block.correction)
             task.same(place, len(block))
             score.same(name, len(block))

@@ -121,7 +121,12 @@ def read_columns(run: RunFile, damaged: list[str] | None = None, before: Columns
 
 
 def _sampled(run: RunFile, damaged: list[str] | None) -> list[dict[str, Any]]:
-    found = read_filters(run.path, damaged)
+    try:
+        found = read_filters(run.path, damaged)
+    except SagoError as error:
+        # Only a line can be left out.
+        hint = " (--skip-damaged leaves such lines out)" if f"{run.path} line " in str(error) else ""
+        raise SagoError(f"{error}{hint}") from error
     rows = found.get(run.filter, []) if run.filter else next(iter(found.values()), [])
     if not rows:
         raise SagoError(

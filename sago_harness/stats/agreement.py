@@ -153,7 +153,7 @@ def agreement(grid: Grid, level: float = 0.05) -> AgreementResult:
         reason = f"{'one' if q else 'no'} {grid.unit}: rankings can agree only over two or more"
     elif m < LEAST_MODELS:
         missing = f" ({len(left_out)} left out)" if left_out else ""
-        reason = f"{m} models{missing}: agreement is not told under {LEAST_MODELS}"
+        reason = f"{m} model{'' if m == 1 else 's'}{missing}: agreement is not told under {LEAST_MODELS}"
     elif not signs.any():
         reason = f"all models tie in every {grid.unit}"
     if reason:
