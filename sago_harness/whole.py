@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -63,12 +64,12 @@ def write_all(texts: Sequence[tuple[Path, str]], last: Callable[[], None] = lamb
     ----------
     texts : sequence of (Path, str)
     last : callable
-        Called when they are in place; if it fails they are removed again.
+        Called when they are in place; if it fails they are taken back.
 
     Raises
     ------
     SagoError
-        If one of them cannot be written; none of this call is there then.
+        If one of them cannot be written; none of this call is there then, and what was there before is.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def write_all(texts: Sequence[tuple[Path, str]], last: Callable[[], None] = lamb
     """
     partials: list[tuple[Path, Path, Path]] = []
     straight: list[tuple[Path, str]] = []
-    placed: list[Path] = []
+    placed: list[tuple[Path, Path | None]] = []
     path = Path()
     try:
         for place, (path, text) in enumerate(texts):
@@ -96,22 +97,40 @@ def write_all(texts: Sequence[tuple[Path, str]], last: Callable[[], None] = lamb
             partial.write_text(text, encoding="utf-8", errors="replace")
         for named, partial, target in partials:
             path = named
+            older = _kept(target, len(placed))
+            placed.append((target, older))
             partial.replace(target)
-            placed.append(target)
         for path, text in straight:
             path.write_text(text, encoding="utf-8", errors="replace")
         last()
     except BaseException as error:
-        for target in placed:
+        for target, older in reversed(placed):
             with contextlib.suppress(OSError):
-                target.unlink(missing_ok=True)
+                if older:
+                    older.replace(target)
+                else:
+                    target.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise _unwritten(path, error) from error
         raise
     finally:
-        for _, partial, _ in partials:
+        for beside in [*(partial for _, partial, _ in partials), *(older for _, older in placed if older)]:
             with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
+                beside.unlink(missing_ok=True)
+
+
+def _kept(target: Path, place: int) -> Path | None:
+    """Keep what is there under a second name, so that it can be put back; None where there is nothing."""
+    if not target.exists():
+        return None
+    older = target.with_name(f"{target.name}.{place}.old")
+    older.unlink(missing_ok=True)
+    try:
+        older.hardlink_to(target)
+    except OSError:
+        # Not every file system has links.
+        shutil.copy2(target, older)
+    return older
 
 
 def what_is(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -59,9 +60,12 @@ def save_tables(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SagoError(f"{folder} cannot be written: {error.strerror or error}") from error
-    for path, pieces in texts.items():
-        with whole(path) as partial, partial.open("w", encoding="utf-8", errors="replace") as out:
-            out.writelines(pieces)
+    # They are put in place when the last one is written: tables of two calls never stand side by side.
+    with ExitStack() as stack:
+        for path, pieces in texts.items():
+            partial = stack.enter_context(whole(path))
+            with partial.open("w", encoding="utf-8", errors="replace") as out:
+                out.writelines(pieces)
     return list(texts)
 
 

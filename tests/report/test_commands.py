@@ -131,6 +131,9 @@ SECRETS: tuple[tuple[str, Any], ...] = (
     ("base_url", "https://host/v1?api_key=5ecret&x=1"), ("name", "hf_5ecret6789abcdef0123"),
     ("name", "sk-proj-5ecret6789abcdef"), ("name", "ghp_5ecret6789abcdef0123"),
     ("name", "AKIA5ECRET6789ABCDEF"), ("name", "eyJhbGciOiJIUzI1NiJ9.5ecretpayload.sig"),
+    ("pass", "5ecret"), ("session_id", "5ecret"), ("jwt", "5ecret"), ("sas", "5ecret"),
+    ("base_url", "https://host/v1?a=b&session=5ecret"), ("base_url", "https://me:pw/5ecret@host/v1"),
+    ("model_args", "pretrained=x,token=5ecret,dtype=float32"), ("header", ["authorization: BEARER 5ecret"]),
 )  # fmt: skip
 
 HARMLESS: tuple[tuple[str, Any], ...] = (
@@ -138,7 +141,9 @@ HARMLESS: tuple[tuple[str, Any], ...] = (
     ("add_bos_token", True), ("think_end_token", "</think>"), ("pad_token_id", 0), ("tokenizer", "gpt2"),
     ("tokenized_requests", False),
     ("token", True), ("token", None), ("pretrained", "org/task-level-model"), ("pretrained", "hf_models/a"),
-    ("base_url", "http://localhost:8000/v1"), ("author", "me"),
+    ("base_url", "http://localhost:8000/v1"), ("author", "me"), ("bypass", "x"), ("passes", 3),
+    ("model_args", "pretrained=x,add_bos_token=True,eos_token=</s>,max_tokens=8,use_auth_token=True"),
+    ("until", "key = value, a=b"),
 )  # fmt: skip
 
 

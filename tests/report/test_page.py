@@ -329,7 +329,7 @@ def test_one_model_shows_what_it_can() -> None:
     assert "Cannot be shown with these data" in short
     assert "1 model on 1 data set" in short
     assert "solo" in short
-    assert "no other model is ranked" in short
+    assert "a rank takes a second model" in short
     assert reason in page.by_id("datasets")
 
 

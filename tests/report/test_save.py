@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,39 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         assert link.is_symlink()
         assert target.read_text() == "new"
     assert sorted(path.name for path in (tmp_path / "there").iterdir()) == ["none", "old"]
+
+
+def test_older_files_are_put_back(tmp_path: Path) -> None:
+    def broken() -> None:
+        assert (tmp_path / "a").read_text() == "new"
+        raise SagoError("no summary")
+
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(SagoError, match="no summary"):
+        write_all([(tmp_path / "a", "new"), (tmp_path / "b", "new")], broken)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "in").write_text("a folder cannot be written over")
+    with pytest.raises(SagoError, match="c cannot be written"):
+        write_all([(tmp_path / "a", "new"), (tmp_path / "c", "new")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "c"]
+    assert (tmp_path / "a").read_text() == "old"
+    write_all([(tmp_path / "a", "new")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "c"]
+    assert (tmp_path / "a").read_text() == "new"
+
+
+def test_tables_of_two_calls_never_stand_side_by_side(tmp_path: Path) -> None:
+    one = Table("one", "One", (Column("m", kind="text"),), (("old",),))
+    two = replace(one, name="two")
+    save_tables([one, two], {}, tmp_path, ("csv", "md"))
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    (tmp_path / "two.md").unlink()
+    (tmp_path / "two.md").mkdir()
+    with pytest.raises(SagoError, match=r"two\.md cannot be written"):
+        save_tables([replace(one, rows=(("new",),)), two], {}, tmp_path, ("csv", "md"))
+    after = {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()}
+    assert after == {name: text for name, text in before.items() if name != "two.md"}
 
 
 def test_all_files_or_none(tmp_path: Path) -> None:

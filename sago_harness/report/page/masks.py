@@ -11,7 +11,8 @@ HIDDEN = "***"
 
 #: Names whose value is a secret: ``token``, ``api_key``, ``Authorization``, ``OPENAI_API_KEY`` ...
 _SECRET = re.compile(
-    r"(?:token|key|secret|password|passwd|passphrase|pwd|credential|authorization|auth|bearer|cookie)s?"
+    r"(?:token|key|secret|password|passwd|passphrase|pwd|credential|authorization|auth|bearer|cookie"
+    r"|passcode|signature|jwt|session|(?:^|[_-])(?:pass|sig|sas))s?"
     r"(?:[_-]?(?:id|value))?$",
     re.I,
 )
@@ -30,13 +31,12 @@ _MARKED = re.compile(
     r"|\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_\w{16,}|\bglpat-[\w-]{16,}"
     r"|\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\bAIza[\w-]{20,}|\bxox[abeoprs]-[\w-]{8,}"
     r"|\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?"
-    r"|(?<=[Bb]earer )\S+|(?<=[Bb]asic )[\w+/=-]{12,}"
-    r"|(?<=://)[^/\s@]+(?=@)"
+    r"|(?<=(?i:bearer) )\S+|(?<=(?i:basic) )[\w+/=-]{12,}"
+    r"|(?<=://)[^/\s@]+(?=@)|(?<=://)[^/\s@:]+:[^\s@]+(?=@)"
 )
 
-_QUERY = re.compile(
-    r"(?P<name>[?&;][\w.-]*(?:token|key|secret|password|sig|signature|credential)=)[^&;\s'\"]+", re.I
-)
+#: ``name=value`` inside a text: the query of an address, a list of arguments.
+_INSIDE = re.compile(r"(?P<lead>^|[?&;,\s])(?P<name>[\w.-]+)=(?P<value>[^&;,\s'\"]+)")
 
 
 def masked(value: Any, name: str = "") -> Any:
@@ -67,8 +67,15 @@ def masked(value: Any, name: str = "") -> Any:
         return [masked(one, name) for one in value]
     if value is None or isinstance(value, bool):
         return value
-    if _SECRET.search(name) and not _PLAIN.search(name):
+    if _secret(name):
         return HIDDEN
-    if isinstance(value, str):
-        return _QUERY.sub(rf"\g<name>{HIDDEN}", _MARKED.sub(HIDDEN, value))
-    return value
+    return _INSIDE.sub(_inside, _MARKED.sub(HIDDEN, value)) if isinstance(value, str) else value
+
+
+def _secret(name: str) -> bool:
+    return bool(_SECRET.search(name)) and not _PLAIN.search(name)
+
+
+def _inside(found: re.Match[str]) -> str:
+    plain = found["value"] in ("True", "False", "None") or not _secret(found["name"])
+    return found[0] if plain else f"{found['lead']}{found['name']}={HIDDEN}"

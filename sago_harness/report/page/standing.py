@@ -296,7 +296,8 @@ def _placed(one: Standing, found: Comparison) -> Markup:
     if one.ranks is None:
         return Markup("{}; not ranked: {}.").format(text, line(one.unranked))
     if one.ranked < 2:
-        return Markup("{}; no other model is ranked.").format(text)
+        alone = "a rank takes a second model" if len(found.models) == 1 else "no other model is ranked"
+        return Markup("{}; {}.").format(text, alone)
     low, high = one.ranks
     rank = f"rank {low} of {one.ranked}" if low == high else f"rank between {low} and {high} of {one.ranked}"
     return Markup("{}: {}.").format(text, rank)
