@@ -53,7 +53,11 @@ def result_table(one: Any) -> Table:
       b       .400    .040  42     2      2      2
       sago: a 1 [1, 1], b 2 [2, 2]
     """
-    cases = one.rows() if callable(getattr(one, "rows", None)) else getattr(one, "cases", None)
+    cases: Iterable[Any] | None = getattr(one, "cases", None)
+    # Of reversals every pair of models; the confirmed ones may be none.
+    for name in ("pairs", "rows"):
+        if cases is None and callable(getattr(one, name, None)):
+            cases = getattr(one, name)()
     if cases is not None:
         return _of_rows(one, cases)
     if getattr(one, "models", None) and isinstance(one.models, tuple):
@@ -97,7 +101,7 @@ def _of_models(one: Any, models: tuple[str, ...]) -> Table:
             for title, column in zip(across, value.T, strict=False):
                 add(f"{name} {title}", column)
         elif len(np.shape(value)) == 1 and len(value) == len(models) and _of_each(name, value):
-            columns.append(_column(name, next(iter(value))))
+            columns.append(_column(name, next(iter(value), None)))
             cells.append([_cell(item) for item in value])
 
     def one_field(name: str) -> tuple[Any, ...]:
@@ -106,7 +110,17 @@ def _of_models(one: Any, models: tuple[str, ...]) -> Table:
     for name, value in _named(one):
         if name not in ("models", *_ACROSS):
             add(name, value)
+    beside += [f"{first}, {second}: tau {value:.3f}" for first, second, value in _pairs(one)]
     return Table(_name(one), _name(one), tuple(columns), tuple(zip(*cells, strict=True)), tuple(beside))
+
+
+def _pairs(one: Any) -> list[tuple[str, str, float]]:
+    """Return how far the rankings of two data sets agree, of a result that says so."""
+    names, tau = getattr(one, "rows", ()), getattr(one, "tau", None)
+    if not isinstance(tau, np.ndarray) or tau.shape != (len(names), len(names)):
+        return []
+    places = [(i, j) for i in range(len(names)) for j in range(i)][:MOST]
+    return [(names[j], names[i], float(tau[i, j])) for i, j in places]
 
 
 def _of_fields(one: Any) -> Table:

@@ -51,8 +51,8 @@ class VarianceResult(Rich):
     shares : ndarray of shape (M, 5)
         Of the sum of what is shown.
     low, high : ndarray of shape (M, 5)
-        Bootstrap-t interval over documents, cut at 0; NaN under three documents. For these variants: of
-        family, operator and variant it says nothing about others.
+        Bootstrap-t interval over documents, cut at 0; NaN under three documents, or where all of a kind of
+        pairs rests on one. For these variants: of family, operator and variant it says nothing about others.
     totals : ndarray of shape (M,)
         Half the mean squared difference of two cells of different documents, as far apart as there
         are: the sum of all components.
@@ -435,6 +435,8 @@ def _intervals(
     members : ndarray of shape (K, D)
         Documents with a cell.
     """
+    from scipy import special
+
     n = np.maximum(members.sum(axis=1), 1).astype(np.float64)
     centre = np.where(members, without, 0.0).sum(axis=2) / n
     influence = np.where(members, centre[..., None] - without, 0.0) * ((n - 1.0) / n)[:, None]
@@ -449,6 +451,8 @@ def _intervals(
         scaled = influence[rows] / stderr[rows][:, None]
         drawn = np.abs(studentised(scaled, n[rows[1]], draws, source, members[rows[1]]))
         at = min(draws, math.ceil((1.0 - level) * (draws + 1))) - 1
-        reach = np.partition(drawn, at, axis=0)[at] * stderr[rows]
+        # Samples without any of few moved documents have no spread: never past the t of two documents.
+        widest = special.stdtrit(1.0, 1.0 - level / 2.0)
+        reach = np.minimum(np.partition(drawn, at, axis=0)[at], widest) * stderr[rows]
         low[go], high[go] = components[go] - reach, components[go] + reach
     return low, high

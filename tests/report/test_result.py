@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,27 @@ def test_one_number_after_the_other_where_there_are_no_models(study: Comparison)
     assert told["model"] == one.model
     assert float(told["r"]) == pytest.approx(one.r, rel=1e-3)
     assert float(told["pvalue"]) == pytest.approx(one.pvalue, rel=1e-3)
+
+
+def test_an_agreement_names_the_pairs_of_data_sets(study: Comparison) -> None:
+    one = study.agreement["sago"]
+    assert f"maths, facts: tau {one.tau[0, 1]:.3f}" in " ".join(result_table(one).notes) or (
+        f"facts, maths: tau {one.tau[0, 1]:.3f}" in result_table(one).notes
+    )
+
+
+def test_reversals_are_shown_where_none_is_confirmed(study: Comparison) -> None:
+    table = result_table(study.reversals["sago"])
+    assert len(table.rows) == 6
+    assert {"a", "b", "pvalue"} <= {column.key for column in table.columns}
+
+
+def test_a_result_of_no_model_is_an_empty_table(study: Comparison) -> None:
+    one = study.variance[0]
+    none = {
+        f.name: getattr(one, f.name)[:0] for f in fields(one) if isinstance(getattr(one, f.name), np.ndarray)
+    }
+    assert result_table(replace(one, models=(), reasons=(), share_reasons=(), **none)).rows == ()
 
 
 def test_long_results_say_that_they_go_on(study: Comparison) -> None:

@@ -254,6 +254,25 @@ def test_leaving_out_in_one_pass_is_leaving_out_one_by_one(missing: float) -> No
         np.testing.assert_allclose(without[:, :, d], fewer.mean_squares(np.ones((1, 6)))[..., 0], rtol=1e-9)
 
 
+@pytest.mark.parametrize(("documents", "moved"), [(40, 1), (40, 2), (100, 2), (3, 3)])
+def test_few_moved_documents_give_no_interval_beyond_what_distances_can_vary(
+    documents: int, moved: int
+) -> None:
+    rng = np.random.default_rng(documents)
+    values = np.zeros((documents, 10))
+    values[:moved] = rng.random((moved, 10))
+    result = variance_components(table_of(values[None, None], UNEVEN), Settings(resamples=999))["x_act"]
+    # Student's t of two documents, 12.7, is the widest that is taken: the errors are those of the jackknife.
+    groups = variance._Groups.of(*UNEVEN)
+    own, without = variance._Cells.of(values[None], groups).without_each()
+    left = variance._parted(np.isfinite(own[:, 0]), without)[0][:5, 0]
+    error = np.sqrt(
+        (documents - 1) / documents * np.square(left - left.mean(axis=1, keepdims=True)).sum(axis=1)
+    )
+    assert (result.high[0] <= result.statistic[0] + 12.71 * error + 1e-12).all()
+    assert result.low[0, 0] <= result.statistic[0, 0] <= result.high[0, 0]
+
+
 def skewed(rng: np.random.Generator, documents: int, at: Design, still: float = 0.0) -> np.ndarray:
     """Distances in [0, 1] with a long upper tail; a share of the documents is not moved at all."""
     effect = np.exp(0.7 * rng.normal(size=(documents, 1))) * (rng.random((documents, 1)) >= still)
