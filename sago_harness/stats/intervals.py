@@ -143,10 +143,7 @@ def intervals(
         if method == "bootstrap_t":
             scaled = quantity.influence[spread] / error[spread][:, None]
             source = Purpose(seed, "intervals", task)
-            drawn = np.abs(studentised(scaled, counts[spread].astype(np.float64), resamples, source))
-            at = min(resamples, int(np.ceil((1.0 - level) * (resamples + 1)))) - 1
-            widest = special.stdtrit(1.0, 1.0 - level / 2.0)
-            factor[spread] = np.minimum(np.partition(drawn, at, axis=0)[at], widest)
+            factor[spread] = factors(scaled, counts[spread].astype(np.float64), level, resamples, source)
     half = np.where(spread, factor * np.where(spread, error, 0.0), 0.0)
     low, high = bounds(quantity)
     reasons = []
@@ -169,6 +166,41 @@ def intervals(
         counts < FEW_DOCUMENTS,
         tuple(reasons),
     )
+
+
+def factors(
+    values: Doubles,
+    sizes: Doubles,
+    level: float,
+    resamples: int,
+    source: Source,
+    members: Flags | None = None,
+) -> Doubles:
+    """Return what a bootstrap-t multiplies each standard error with, of shape (K,).
+
+    The quantile of abs(mean* / standard error*), never past the factor that Student's t gives for two
+    documents: samples without any of few moved documents have no spread of their own.
+
+    Parameters
+    ----------
+    values, sizes, resamples, source, members
+        As in :func:`studentised`.
+    level : float
+        Error rate.
+
+    Examples
+    --------
+    >>> even = np.tile([-1.0, 1.0], 50)[None]
+    >>> bool(1.8 < factors(even, np.array([100.0]), 0.05, 999, np.random.default_rng(0))[0] < 2.2)
+    True
+    """
+    from scipy import special
+
+    drawn = np.abs(studentised(values, sizes, resamples, source, members))
+    at = min(resamples, int(np.ceil((1.0 - level) * (resamples + 1)))) - 1
+    widest = special.stdtrit(1.0, 1.0 - level / 2.0)
+    factor: Doubles = np.minimum(np.partition(drawn, at, axis=0)[at], widest)
+    return factor
 
 
 def studentised(

@@ -7,18 +7,16 @@ independent; the components are method-of-moments estimates, so nothing is assum
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sago_harness.stats.intervals import studentised
+from sago_harness.stats.intervals import factors
 from sago_harness.stats.means import divided
 from sago_harness.stats.reduce import MIRRORING
-from sago_harness.stats.resampling import Purpose, Settings, Singles, Source
+from sago_harness.stats.resampling import Purpose, Settings, Source
 from sago_harness.stats.rich import Rich
 from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 
@@ -136,7 +134,7 @@ def estimate(
     values: Doubles,
     operators: npt.NDArray[np.intp],
     families: npt.NDArray[np.intp],
-    weights: Doubles | Singles,
+    weights: Doubles,
 ) -> tuple[Doubles, tuple[str, ...]]:
     """Return components of one block under document weights.
 
@@ -210,12 +208,11 @@ class _Groups:
     """Which of V columns stand together at four levels: all, a family's, an operator's, each alone.
 
     ``onehot`` of shape (V, G): columns of each group of the first three levels; ``level`` of shape (G, 3):
-    whose group it is; ``sizes`` of shape (V, 4): columns in a column's own group.
+    whose group it is.
     """
 
     onehot: Doubles
     level: Doubles
-    sizes: Doubles
 
     @classmethod
     def of(cls, operators: Places, families: Places) -> _Groups:
@@ -226,9 +223,8 @@ class _Groups:
             np.unique(operators, return_inverse=True)[1].reshape(columns),
         ]
         onehots = [np.eye(int(group.max(initial=-1)) + 1)[group] for group in groups]
-        sizes = [one.sum(axis=0)[group] for one, group in zip(onehots, groups, strict=True)]
         level = np.repeat(np.eye(3), [one.shape[1] for one in onehots], axis=0)
-        return cls(np.concatenate(onehots, axis=1), level, np.stack([*sizes, np.ones(columns)], axis=1))
+        return cls(np.concatenate(onehots, axis=1), level)
 
     def products(self, a: Doubles, b: Doubles) -> Doubles:
         """Return for each level the sum over its groups of (sum of a) (sum of b), (..., 4) of (..., V)."""
@@ -254,11 +250,8 @@ class _Cells:
         Less the block's mean; 0 where there is no cell.
     counts : ndarray of shape (K, D, V), or (1, D, V)
         1 for a cell; one block for all of them where they lack the same cells.
-    complete : bool
-        None is missing.
-    spread, pairs, within : ndarray of shape (K, D, 4), of ``pairs`` (1, D, 4) as of ``counts``
-        For each level the sums over a document's groups of square * count, of count^2, and of
-        square * count - sum^2.
+    pairs, within : ndarray of shape (K, D, 4), of ``pairs`` (1, D, 4) as of ``counts``
+        For each level the sums over a document's groups of count^2, and of square * count - sum^2.
     means, scale : ndarray of shape (K,)
         Mean and mean square of the distances.
     """
@@ -266,8 +259,6 @@ class _Cells:
     groups: _Groups
     values: Doubles
     counts: Doubles
-    complete: bool
-    spread: Doubles
     pairs: Doubles
     within: Doubles
     means: Doubles
@@ -286,11 +277,10 @@ class _Cells:
         # Differences of two cells do not see the mean, rounding does.
         x = filled - means[:, None, None]
         x = x if complete else np.where(known, x, 0.0)
-        spread, pairs = groups.products(np.square(x), counts), groups.products(counts, counts)
-        within = spread - groups.products(x, x)
+        within = groups.products(np.square(x), counts) - groups.products(x, x)
         # A cell alone has no pair.
         within[..., 3] = 0.0
-        return cls(groups, x, counts, complete, spread, pairs, within, means, scale)
+        return cls(groups, x, counts, groups.products(counts, counts), within, means, scale)
 
     def without_each(self) -> tuple[Doubles, Doubles]:
         """Return the mean squares of :meth:`mean_squares`, (7, K), and with one document left out, (7, K, D).
@@ -313,7 +303,7 @@ class _Cells:
         less = _kinds(apart - own, apart_n - own_n, same - self.within, same_n - self.pairs)
         return whole.T, np.ascontiguousarray(less.transpose(2, 0, 1))
 
-    def mean_squares(self, weights: Doubles | Singles) -> Doubles:
+    def mean_squares(self, weights: Doubles) -> Doubles:
         """Return half the mean squared difference of each kind of pair, of shape (7, K, B).
 
         Different documents that share nothing, the family, the operator, the variant; the same
@@ -323,22 +313,15 @@ class _Cells:
         ----------
         weights : ndarray of shape (B, D)
         """
-        columns, doubled = self.values.shape[2], np.square(weights)
-        # Where every document has every column, squares need no sums of single columns.
-        squares = self.spread if self.complete else np.square(self.values)
-        summed = _weighted(weights, np.concatenate([self.values, self.within, squares], axis=2))
-        sums, same, squares = np.split(summed, [columns, columns + 4], axis=2)
-        # Counts are whole numbers under 2^24 and exact in single precision too.
-        if self.complete:
-            total = weights.sum(axis=1, dtype=np.float64)[:, None, None]
-            spread, pairs = total * squares, np.square(total) * self.groups.sizes.sum(axis=0)
-        else:
-            counts = _weighted(weights, self.counts)
-            spread, pairs = self.groups.products(squares, counts), self.groups.products(counts, counts)
+        groups, doubled = self.groups, np.square(weights)
+        sums, squares = (_weighted(weights, x) for x in (self.values, np.square(self.values)))
+        counts = _weighted(weights, self.counts)
         # (B, K, 4): pairs of cells of different documents in the same group of each level.
-        apart = spread - self.groups.products(sums, sums) - _weighted(doubled, self.within)
-        apart_n = pairs - _weighted(doubled, self.pairs)
-        kinds = _kinds(apart, apart_n, same, _weighted(weights, self.pairs))
+        apart = (
+            groups.products(squares, counts) - groups.products(sums, sums) - _weighted(doubled, self.within)
+        )
+        apart_n = groups.products(counts, counts) - _weighted(doubled, self.pairs)
+        kinds = _kinds(apart, apart_n, _weighted(weights, self.within), _weighted(weights, self.pairs))
         return np.ascontiguousarray(kinds.transpose(2, 1, 0))
 
 
@@ -355,11 +338,10 @@ def _kinds(apart: Doubles, apart_n: Doubles, same: Doubles, same_n: Doubles) -> 
     return np.concatenate(made, axis=-1)
 
 
-def _weighted(weights: Doubles | Singles, blocks: Doubles) -> Doubles:
+def _weighted(weights: Doubles, blocks: Doubles) -> Doubles:
     """Return weighted sums over the documents of K blocks (K, D, C), of shape (B, K, C)."""
-    by_document: Any = blocks.transpose(1, 0, 2).astype(weights.dtype, order="C")
-    sums: Doubles = (weights @ by_document.reshape(len(by_document), -1)).astype(np.float64)
-    return sums.reshape(len(weights), len(blocks), -1)
+    sums: Doubles = np.einsum("bd,kdc->bkc", weights, blocks)
+    return sums
 
 
 def _ratio(sums: Doubles, counts: Doubles) -> Doubles:
@@ -435,8 +417,6 @@ def _intervals(
     members : ndarray of shape (K, D)
         Documents with a cell.
     """
-    from scipy import special
-
     n = np.maximum(members.sum(axis=1), 1).astype(np.float64)
     centre = np.where(members, without, 0.0).sum(axis=2) / n
     influence = np.where(members, centre[..., None] - without, 0.0) * ((n - 1.0) / n)[:, None]
@@ -449,10 +429,6 @@ def _intervals(
     if go.any():
         rows = np.nonzero(go)
         scaled = influence[rows] / stderr[rows][:, None]
-        drawn = np.abs(studentised(scaled, n[rows[1]], draws, source, members[rows[1]]))
-        at = min(draws, math.ceil((1.0 - level) * (draws + 1))) - 1
-        # Samples without any of few moved documents have no spread: never past the t of two documents.
-        widest = special.stdtrit(1.0, 1.0 - level / 2.0)
-        reach = np.minimum(np.partition(drawn, at, axis=0)[at], widest) * stderr[rows]
+        reach = factors(scaled, n[rows[1]], level, draws, source, members[rows[1]]) * stderr[rows]
         low[go], high[go] = components[go] - reach, components[go] + reach
     return low, high
