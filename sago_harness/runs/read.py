@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from sago_harness.errors import SagoError, unknown
+from sago_harness.runs.ahead import ask_ahead
 from sago_harness.runs.blocks import task_table
 from sago_harness.runs.columns import Columns, read_columns
 from sago_harness.runs.comparable import check, check_pack
@@ -18,6 +19,9 @@ from sago_harness.stats.table import ScoreTable, TaskTable
 
 #: Damaged lines, or older runs, that are named one by one.
 _NAMED = 3
+
+#: Data sets that are asked for while one is read: those that other threads and the next step take.
+_AHEAD = 3
 
 
 def read_table(
@@ -78,8 +82,12 @@ def _table(runs: Sequence[RunFile], marked: Set[tuple[str, str]], skip_damaged: 
                     "tell them apart as NAME=PATH"
                 )
 
+    order = sorted(of_task)
+
     def load(task: str) -> TaskTable:
         these = of_task[task]
+        after = order.index(task) + 1
+        ask_ahead(run.path for soon in order[after : after + _AHEAD] for run in of_task[soon])
 
         def read(run: RunFile, before: Columns | None) -> Columns:
             return read_columns(run, [] if skip_damaged else None, before)
@@ -87,7 +95,7 @@ def _table(runs: Sequence[RunFile], marked: Set[tuple[str, str]], skip_damaged: 
         return task_table(task, these, read, [(task, run.model) in marked for run in these])
 
     names = sorted({run.model for run in runs})
-    return ScoreTable(tuple(sorted(of_task)), tuple(names), load)
+    return ScoreTable(tuple(order), tuple(names), load)
 
 
 def _chosen(

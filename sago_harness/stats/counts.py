@@ -19,18 +19,28 @@ class Marks:
     """Room for marks of draws (K, B), and their number in each row.
 
     Marks are bytes of 0 or 1. Eight of them added as one whole number stay apart up to 255 times.
+    The room is used again for the next draws.
+
+    Examples
+    --------
+    >>> Marks().count(np.greater, np.array([[1.0, 3.0, 2.0]]), np.array([[1.5]])).tolist()
+    [2.0]
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        rows, draws = shape
-        self._bytes = np.zeros((rows, -(-draws // (8 * 255)) * 8 * 255), dtype=np.uint8)
-        self._marks = self._bytes[:, :draws].view(np.bool_)
+    def __init__(self) -> None:
+        self._bytes = np.zeros((0, 0), dtype=np.uint8)
+        self._draws = 0
 
     def count(self, compare: np.ufunc, draws: Floats, limits: Floats) -> Doubles:
         """Return how many draws of each row compare to its limit (K, 1) as asked, of shape (K,)."""
-        compare(draws, limits, out=self._marks)
-        rows = len(self._bytes)
-        sums = self._bytes.view(np.uint64).reshape(rows, -1, 255).sum(axis=2)
+        rows, width = draws.shape
+        if width != self._draws or rows > len(self._bytes):
+            # What lies beyond the draws stays 0.
+            self._bytes = np.zeros((rows, -(-width // (8 * 255)) * 8 * 255), dtype=np.uint8)
+            self._draws = width
+        used = self._bytes[:rows]
+        compare(draws, limits, out=used[:, :width].view(np.bool_))
+        sums = used.view(np.uint64).reshape(rows, -1, 255).sum(axis=2)
         counts: Doubles = sums.view(np.uint8).reshape(rows, sums.shape[1] * 8).sum(axis=1).astype(np.float64)
         return counts
 

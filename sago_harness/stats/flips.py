@@ -8,7 +8,7 @@ as signs leave sum c^2 as it is, t rises with T alone, and counting T is countin
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -123,6 +123,8 @@ class Tally:
         Draws at or beyond the difference in its own direction, in either, and those beyond it.
     anchor_one, anchor_two : ndarray
         Where few draws reach the difference: draws that the tail is anchored at.
+    marks : Marks
+        Room for counting.
     """
 
     difference: Doubles
@@ -138,6 +140,7 @@ class Tally:
     above: Doubles
     anchor_one: Doubles
     anchor_two: Doubles
+    marks: Marks = field(default_factory=Marks, repr=False)
 
     @classmethod
     def of(cls, pairs: int) -> Tally:
@@ -178,7 +181,7 @@ class Tally:
     def _count_all(self, places: Places, draws: Floats, observed: Doubles, slack: Doubles) -> None:
         kind, total = draws.dtype, draws.shape[1]
         low, high = (observed - slack).astype(kind)[:, None], (observed + slack).astype(kind)[:, None]
-        marks = Marks(draws.shape)
+        marks = self.marks
         up = marks.count(np.greater_equal, draws, low)
         down = marks.count(np.less_equal, draws, -low)
         self.up[places], self.above[places] = up, marks.count(np.greater, draws, high)

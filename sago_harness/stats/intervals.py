@@ -19,6 +19,9 @@ FEW_DOCUMENTS = 40
 
 METHODS = ("bootstrap_t", "t")
 
+#: Scores that are a mean of document values, beside those whose kind says so.
+_MEANS = (MIRRORING, "sago_mirroring")
+
 
 @dataclass(frozen=True)
 class IntervalResult(Rich):
@@ -92,9 +95,10 @@ def intervals(
     """Return a confidence interval of one score for every model.
 
     ``t``: value +- t(n - 1) times the standard error. ``bootstrap_t``: the factor is the quantile
-    of abs(mean* / standard error*) over samples of whole documents, each with a standard error
+    of abs(change* / standard error*) over samples of whole documents, each with a standard error
     of its own, so that it widens where few documents carry the value; never past the factor
-    that Student's t gives for two documents. All models share the draws.
+    that Student's t gives for two documents. All models share the draws. Changes of relative
+    scores are those of roots (:func:`studentised`).
 
     Parameters
     ----------
@@ -143,7 +147,8 @@ def intervals(
         if method == "bootstrap_t":
             scaled = quantity.influence[spread] / error[spread][:, None]
             source = Purpose(seed, "intervals", task)
-            factor[spread] = factors(scaled, counts[spread].astype(np.float64), level, resamples, source)
+            sizes, roots = counts[spread].astype(np.float64), _roots(quantity)[spread] / error[spread]
+            factor[spread] = factors(scaled, sizes, level, resamples, source, roots=roots)
     half = np.where(spread, factor * np.where(spread, error, 0.0), 0.0)
     low, high = bounds(quantity)
     reasons = []
@@ -168,6 +173,17 @@ def intervals(
     )
 
 
+def _roots(quantity: Quantity) -> Doubles:
+    """Return r, or the mean of such roots that a score is formed of, with the sign of its influence; (M,).
+
+    Infinite where the score is a plain mean. Mirroring, a plain mean, is taken along in composite scores.
+    """
+    if quantity.kind not in ("measure", "axis", "composite") or quantity.name in _MEANS:
+        return np.full(len(quantity.values), np.inf)
+    roots = quantity.values - 1.0 if quantity.kind == "composite" else quantity.values
+    return np.where(roots == 0.0, np.inf, roots)
+
+
 def factors(
     values: Doubles,
     sizes: Doubles,
@@ -175,6 +191,7 @@ def factors(
     resamples: int,
     source: Source,
     members: Flags | None = None,
+    roots: Doubles | None = None,
 ) -> Doubles:
     """Return what a bootstrap-t multiplies each standard error with, of shape (K,).
 
@@ -183,7 +200,7 @@ def factors(
 
     Parameters
     ----------
-    values, sizes, resamples, source, members
+    values, sizes, resamples, source, members, roots
         As in :func:`studentised`.
     level : float
         Error rate.
@@ -196,7 +213,7 @@ def factors(
     """
     from scipy import special
 
-    drawn = np.abs(studentised(values, sizes, resamples, source, members))
+    drawn = np.abs(studentised(values, sizes, resamples, source, members, roots))
     at = min(resamples, int(np.ceil((1.0 - level) * (resamples + 1)))) - 1
     widest = special.stdtrit(1.0, 1.0 - level / 2.0)
     factor: Doubles = np.minimum(np.partition(drawn, at, axis=0)[at], widest)
@@ -204,9 +221,22 @@ def factors(
 
 
 def studentised(
-    values: Doubles, sizes: Doubles, resamples: int, source: Source, members: Flags | None = None
+    values: Doubles,
+    sizes: Doubles,
+    resamples: int,
+    source: Source,
+    members: Flags | None = None,
+    roots: Doubles | None = None,
 ) -> Singles:
     """Return bootstrap draws of mean / standard error, each with its own standard error.
+
+    To first order a root r = sqrt(m) changes by half of the relative change e = (m* - m) / m, but
+
+        t(m) = (m* - m) / se(m*),    t(r) = (r* - r) / se(r*) = t(m) 2 sqrt(1 + e) / (1 + sqrt(1 + e)),
+
+    and where few documents moved the quantiles of t(m) are too large (intervals of r covered 97 to 99 %
+    in place of 95 with 85 % of 40 or 100 documents unmoved), those of t(r) too small (89 to 95 %). Their
+    mean is taken for roots [sim].
 
     Parameters
     ----------
@@ -218,6 +248,9 @@ def studentised(
     source : Source
     members : ndarray of shape (K, D), optional
         Which documents these are; without it every sample counts as one of ``sizes`` documents.
+    roots : ndarray of shape (K,), optional
+        Where a row is the influence on a root, that root in the unit in which the row's sum is its
+        change, negative where the row falls as the root rises; infinite for plain means.
 
     Returns
     -------
@@ -234,6 +267,8 @@ def studentised(
     x = (values / np.where(scale > 0.0, scale, 1.0)[:, None]).astype(np.float32).T
     squares = np.square(x)
     n = sizes.astype(np.float32)
+    # What the relative change of r^2 is in a row's own scale.
+    double = None if roots is None else (2.0 * np.where(scale > 0.0, scale, 1.0) / roots).astype(np.float32)
     partial = members is not None and not members.all()
     if partial and members is not None:
         # Most rows lack the same documents as another one, or none.
@@ -249,6 +284,9 @@ def studentised(
             first, second = weights @ x, weights @ squares
             # The floor stands for 0, which single precision does not reach.
             variance = np.maximum(second - first * first / n, 1e-6 * second + np.float32(1e-20))
-            np.divide(first, np.sqrt(n / (n - 1.0) * variance), out=found[done : done + len(weights)])
+            part = np.divide(first, np.sqrt(n / (n - 1.0) * variance), out=found[done : done + len(weights)])
+            if double is not None:
+                root = np.sqrt(np.maximum(1.0 + first * double, 0.0))
+                part *= (1.0 + 3.0 * root) / (2.0 + 2.0 * root)
             done += len(weights)
     return found

@@ -421,7 +421,7 @@ def order_shares(
     scale = TIE * np.maximum(1.0, np.abs(quantity.values))
     ahead, behind = np.empty(len(pairs[0])), np.empty(len(pairs[0]))
     size = max(1, _BLOCK // max(1, len(weights)))
-    marks = Marks((size, len(weights)))
+    marks = Marks()
     gaps, theirs = np.empty((2, size, len(weights)))
     for start in range(0, len(ahead), size):
         a, b = (side[start : start + size] for side in pairs)

@@ -138,19 +138,23 @@ class PairSums:
         if not self._few:
             return self._apart(first, second, scale)
         factors = np.stack([term.factors(first, second) * scale for term in self.terms], axis=1).astype(kind)
+        run = len(j) > 0 and j[-1] - j[0] == len(j) - 1
+        theirs = self._sums[j[0] : j[0] + len(j)] if run else self._sums[j]
+        total, others = self._space(len(j))
+        if len(self.terms) == 1:
+            # Products of one number each are slow as matrix products.
+            np.subtract(self._sums[i], theirs[:, 0], out=total)
+            total *= factors
+            if share is not None and even is not None:
+                np.multiply(even[None], (share * scale).astype(kind)[:, None], out=others)
+                total += others
+            return total
         own, weights = self._sums[i], factors
         if share is not None and even is not None:
             own = np.concatenate([own, even[None]])
             weights = np.concatenate([factors, (share * scale).astype(kind)[:, None]], axis=1)
-        total, others = self._space(len(j))
         np.matmul(weights, own, out=total)
-        run = len(j) > 0 and j[-1] - j[0] == len(j) - 1
-        theirs = self._sums[j[0] : j[0] + len(j)] if run else self._sums[j]
-        if len(self.terms) == 1:
-            # A product of one number each is slow as a matrix product.
-            np.multiply(theirs[:, 0], factors, out=others)
-        else:
-            np.matmul(factors[:, None, :], theirs, out=others[:, None, :])
+        np.matmul(factors[:, None, :], theirs, out=others[:, None, :])
         total -= others
         return total
 

