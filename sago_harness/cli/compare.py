@@ -19,8 +19,9 @@ examples:
   sago compare a=runs/smollm2 b=runs/gemma        models named by you
   sago compare runs/ --out study --control base   all models against one; tables as JSON, CSV, Markdown, LaTeX
 
-tables: leaderboard, weighted, ranking, measures, apart, unstable, pairs, reversals, where-reversed,
-agreement, tau, independence, variance, dose, worst, firmness, schemes (docs/statistics.md explains each)
+tables: answers (all in short), leaderboard, weighted, ranking, measures, apart, unstable, pairs, reversals,
+where-reversed, agreement, tau, independence, variance, dose, worst, firmness, schemes
+(docs/statistics.md explains each)
 """
 
 #: Rows of a table that are printed; files have all of them.

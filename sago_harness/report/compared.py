@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from sago_harness.report.answers import answers
 from sago_harness.report.compared_apart import apart
 from sago_harness.report.compared_mixed import marked
 from sago_harness.report.compared_origins import dose, firmness, independence, schemes, variance, worst
@@ -35,6 +36,7 @@ RARE = ("apart",)
 
 #: Name -> function that makes the table, in the order in which they are shown.
 TABLES: dict[str, Callable[[Comparison], Table]] = {
+    "answers": marked(answers),
     "leaderboard": marked(leaderboard),
     "weighted": marked(weighted),
     "ranking": marked(ranking),

@@ -53,6 +53,8 @@ class Table:
     matrices : callable, optional
         Lays the rows out for people: the terminal, Markdown and LaTeX show what it makes of the table
         in their place. CSV, JSON and HTML have the rows.
+    wrapped : bool
+        The last column is prose: on a terminal it goes on below where the line is full.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Table:
     rows: Sequence[Row]
     notes: tuple[str, ...] = field(default=())
     matrices: Callable[[Table], Matrices] | None = field(default=None, compare=False, repr=False)
+    wrapped: bool = False
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as JSON objects, unrounded; missing is null."""
@@ -95,7 +98,8 @@ def as_text(table: Table, width: int = WIDTH) -> str:
     ----------
     table : Table
     width : int
-        Characters of a line that matrices are held to, by going on below. Lists take what they need.
+        Characters of a line that matrices and prose are held to, by going on below. Lists take what they
+        need.
 
     Examples
     --------
@@ -106,7 +110,7 @@ def as_text(table: Table, width: int = WIDTH) -> str:
     """
     lines = [escape_line(table.title)]
     if table.matrices is None:
-        lines += _aligned(table.columns, table.rows)
+        lines += _aligned(table.columns, table.rows, width if table.wrapped else 0)
         if not table.rows:
             lines.append("  (nothing)")
     else:
@@ -122,8 +126,8 @@ def as_text(table: Table, width: int = WIDTH) -> str:
     return "\n".join([*lines, *(f"  {escape_line(note)}" for note in table.notes)])
 
 
-def _aligned(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
-    """Return a line of headings and one for each row."""
+def _aligned(columns: Sequence[Column], rows: Sequence[Row], width: int = 0) -> list[str]:
+    """Return a line of headings and one for each row, or several of so many characters."""
     cells: list[Sequence[str]] = [[_line(column.heading) for column in columns]]
     cells += text_rows(columns, rows, _line)
     widths = [max(_width(row[i]) for row in cells) for i in range(len(columns))]
@@ -133,8 +137,29 @@ def _aligned(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
             _padded(cell, width, left=column.kind == "text")
             for cell, width, column in zip(row, widths, columns, strict=True)
         ]
-        lines.append("  " + "  ".join(padded).rstrip())
+        line = "  " + "  ".join(padded).rstrip()
+        if width and _width(line) > width:
+            lines += _broken(line, row[-1].rstrip(), width)
+        else:
+            lines.append(line)
     return lines
+
+
+def _broken(line: str, last: str, width: int) -> list[str]:
+    """Return a line whose last cell goes on below its own beginning; no word or interval is parted."""
+    head = line.removesuffix(last)
+    room = max(20, width - _width(head))
+    parts, part = [], ""
+    for word in re.split(r" (?![^\[]*\])", last):
+        if part and _width(part) + 1 + _width(word) > room:
+            parts.append(part)
+            part = word
+        else:
+            part = f"{part} {word}" if part else word
+    return [
+        head + first if not place else " " * _width(head) + first
+        for place, first in enumerate([*parts, part])
+    ]
 
 
 def _width(text: str) -> int:

@@ -2,7 +2,8 @@
 
 A pair of models is a row of contributions c(i) that sum to its difference. T, their sum under
 random signs, is compared with the difference through t = T / sqrt(n / (n - 1) (sum c^2 - T^2 / n));
-as signs leave sum c^2 as it is, t rises with T alone, and counting T is counting t.
+as signs leave sum c^2 as it is, t rises with T alone, and counting T is counting t. Where contributions are
+skewed against the difference, its t is taken smaller (``moments.py``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sago_harness.stats.counts import Extremes, Floats, Marks
+from sago_harness.stats.moments import share_left
 from sago_harness.stats.resampling import (
     ANCHOR,
     TIE,
@@ -119,6 +121,8 @@ class Tally:
         Whether all patterns were taken, and how many there were.
     scale : ndarray
         Size of a document's value.
+    left : ndarray
+        Share of the difference's t that counts.
     up, both, above : ndarray
         Draws at or beyond the difference in its own direction, in either, and those beyond it.
     anchor_one, anchor_two : ndarray
@@ -135,6 +139,7 @@ class Tally:
     exact: Flags
     total: Doubles
     scale: Doubles
+    left: Doubles
     up: Doubles
     both: Doubles
     above: Doubles
@@ -145,24 +150,57 @@ class Tally:
     @classmethod
     def of(cls, pairs: int) -> Tally:
         """Return an empty tally."""
-        nan, none = [np.full(pairs, np.nan) for _ in range(9)], np.zeros(pairs, dtype=np.intp)
-        difference, squares, plain, *rest = nan
+        difference, squares, plain, scale, up, both, above, one, two = np.full((9, pairs), np.nan)
+        n, documents = np.zeros((2, pairs), dtype=np.intp)
+        total, left = np.ones((2, pairs))
+        exact = np.zeros(pairs, dtype=bool)
         return cls(
-            difference, squares, plain, none, none.copy(), none.astype(bool), np.ones(pairs), *rest[:6]
+            difference, squares, plain, n, documents, exact, total, scale, left, up, both, above, one, two
         )
 
     def enter(
-        self, places: Places, difference: Doubles, squares: Doubles, plain: Doubles, scale: Doubles
+        self,
+        places: Places,
+        difference: Doubles,
+        moments: tuple[Doubles, Doubles],
+        plain: Doubles,
+        scale: Doubles,
     ) -> tuple[Doubles, Doubles]:
-        """Enter differences and sums of squares, all (K,); return signs and sizes of the differences."""
+        """Enter differences with what their contributions sum to, all (K,).
+
+        Parameters
+        ----------
+        places : ndarray of shape (K,)
+        difference : ndarray of shape (K,)
+        moments : tuple of ndarray of shape (K,)
+            Sums of squares and of cubes of the contributions less their mean.
+        plain, scale : ndarray of shape (K,)
+            As in the attributes.
+
+        Returns
+        -------
+        signs, sizes : ndarray of shape (K,)
+            Of the differences; sizes as they are counted, with the t that is left of them.
+        """
         difference = settled(difference, scale)
+        documents = np.maximum(self.documents[places], 1)
+        centred, cubes = moments
+        size = np.abs(difference)
+        squares = centred + np.where(np.isfinite(difference), np.square(difference), 0.0) / documents
         # Rounding alone is no spread: sums of squares under (1e-9 of the scale)^2 / n are none.
-        least = np.square(TIE * scale) / np.maximum(self.documents[places], 1)
+        least = np.square(TIE * scale) / documents
+        spread = centred > least
+        left = np.where(spread, share_left(centred, cubes, difference), 1.0)
+        less = left < 1.0
+        # The size T' that has the t that is left: t^2 rises with T^2 / (sum c^2 - T^2 / n).
+        steep = np.divide(np.square(left * size), centred, out=np.zeros(len(left)), where=less)
+        counted = np.where(less, np.sqrt(steep * squares / (1.0 + steep / documents)), size)
         self.difference[places] = difference
         self.squares[places] = np.where(squares <= least, 0.0, squares)
         self.plain[places] = plain
         self.scale[places] = scale
-        return np.where(difference < 0.0, -1.0, 1.0), np.abs(difference)
+        self.left[places] = left
+        return np.where(difference < 0.0, -1.0, 1.0), counted
 
     def count(self, places: Places, draws: Floats, observed: Doubles, slack: Doubles) -> None:
         """Count the draws (K, B) beyond observed values, which are not negative; slack = rounding."""
@@ -241,7 +279,7 @@ class Tally:
             # Without any spread nothing speaks for either side.
             p = np.where(squares > 0.0, share / total, 1.0)
             if anchor is not None:
-                p = np.minimum(p, self._beyond(np.abs(statistic), anchor, squares, df))
+                p = np.minimum(p, self._beyond(np.abs(statistic) * self.left, anchor, squares, df))
             found.append(np.clip(p, least, 1.0))
         toward, against, two = found
         return toward, against, np.where(size > 0.0, two, 1.0)

@@ -11,7 +11,8 @@ mean over documents, but it is one to first order: with the influence u/n of eac
 to the observed difference; without their common part there would be nothing to test, the flipped
 sums alone would move. Statistics are studentised, t = T / sqrt(n / (n - 1) (sum c^2 - T^2 / n)) for
 a sum T of signed c(i) = d(i) / n. As flips leave sum c^2 as it is, t rises with T alone, and the
-test of t is the test of T.
+test of t is the test of T. Where the c(i) are skewed against the difference, its t is taken smaller
+(``moments.py``).
 
 The interval of the difference rests on the standard error of the influence values. That of the test is
 right where two models are equal, and too wide where they are not: intervals of ``sago_core`` from it
@@ -28,13 +29,13 @@ import numpy as np
 
 from sago_harness.errors import unknown
 from sago_harness.stats.flips import BLOCK, ROWS, Flips, Tally, ratio, rounding
-from sago_harness.stats.pair_data import PairData, Term, contributions, pair_data
+from sago_harness.stats.moments import moments, sums
+from sago_harness.stats.pair_data import PairData, contributions, pair_data
 from sago_harness.stats.pair_results import PairBlock, PairColumns, PairResult, adjust_family
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings, smallest_pvalue
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.shared_sums import SHARED_TERMS, PairSums, SharedSums
-from sago_harness.stats.spreads import Spreads
 from sago_harness.stats.table import Doubles, Flags, Places
 
 __all__ = [
@@ -168,8 +169,7 @@ class _Near:
         models, documents = quantity.influence.shape
         self.data, self.shared = data, shared
         self.sums = PairSums(shared, data.terms, np.arange(models))
-        self.parts = Spreads(data.terms, documents)
-        self.plain = Spreads([Term(1.0, False, quantity)], documents)
+        self.documents = documents
         self.size = _size(quantity)
 
     def tally(self, tally: Tally, places: Places, hub: int, others: Places) -> None:
@@ -183,8 +183,8 @@ class _Near:
         signs, observed = tally.enter(
             places,
             difference,
-            self.parts.of(hub, others, difference, n),
-            self.plain.of(hub, others, np.zeros(len(others)), n),
+            moments(terms, self.documents, hub, others),
+            np.square(quantity.influence[hub] - quantity.influence[others]).sum(axis=1),
             np.maximum(size[hub], size[others]),
         )
         even = shared.even(part)
@@ -212,14 +212,14 @@ def _tally_apart(
     tally.documents[places] = documents
     difference = quantity.values[a] - quantity.values[b]
     known = np.isfinite(difference) & (documents > 0)
-    parts = contributions(terms, a, b, np.where(known, difference, 0.0), part)
-    parts = np.where(known[:, None] & np.isfinite(parts), parts, 0.0)
+    centred = contributions(terms, a, b, np.zeros(k), part)
+    centred = np.where(known[:, None] & np.isfinite(centred), centred, 0.0)
+    share = np.where(known, difference, 0.0) / np.maximum(documents, 1)
+    parts = centred + np.where(part, share[:, None], 0.0)
     size = _size(quantity)
     difference = np.where(known, difference, np.nan)
-    squares, plain = (
-        np.square(values).sum(axis=1) for values in (parts, quantity.influence[a] - quantity.influence[b])
-    )
-    signs, observed = tally.enter(places, difference, squares, plain, np.maximum(size[a], size[b]))
+    plain = np.square(quantity.influence[a] - quantity.influence[b]).sum(axis=1)
+    signs, observed = tally.enter(places, difference, sums(centred), plain, np.maximum(size[a], size[b]))
     draws = flips.sums(parts * signs[:, None])
     slack = rounding(flips.exact) * np.abs(parts).sum(axis=1)
     for start in range(0, k, ROWS):

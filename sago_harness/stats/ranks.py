@@ -21,13 +21,13 @@ import numpy as np
 from sago_harness.scores.composite import COMPOSITES
 from sago_harness.stats.counts import Floats
 from sago_harness.stats.flips import ROWS, Flips
+from sago_harness.stats.moments import moments, share_left
 from sago_harness.stats.pair_data import PairData, of_quantity, pair_data
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.resampling import TIE, Settings
 from sago_harness.stats.rich import Rich
 from sago_harness.stats.scored import ScoredTask
 from sago_harness.stats.shared_sums import SHARED_TERMS, PairSums, SharedSums
-from sago_harness.stats.spreads import Spreads
 from sago_harness.stats.table import Doubles, Flags, Places
 from sago_harness.stats.ties import settled
 
@@ -247,12 +247,15 @@ def significant(
     quantity = data.quantity
     documents = max(2, int(np.any(quantity.influence[at] != 0.0, axis=0).sum()))
     n = np.minimum(quantity.counts[at][:, None], quantity.counts[at][None, :]).astype(np.float64)
-    spreads, zero = Spreads(data.terms, quantity.influence.shape[1]), np.zeros(len(at))
-    spread = np.stack([spreads.of(int(a), at, zero, 1) for a in at])
+    width = quantity.influence.shape[1]
+    spread, cubes = (
+        np.stack(rows) for rows in zip(*(moments(data.terms, width, int(a), at) for a in at), strict=True)
+    )
     none = spread <= np.square(TIE * scale) / n
     root = np.sqrt(np.where(none, 0.0, spread * n / (n - 1.0)))
     inverse = np.divide(1.0, root, out=np.zeros(root.shape), where=root > 0.0)
-    statistic = np.where(none, np.where(gaps > 0.0, np.inf, 0.0), gaps * inverse)
+    kept = share_left(spread, cubes if quantity.higher_is_better else -cubes, gaps)
+    statistic = np.where(none, np.where(gaps > 0.0, np.inf, 0.0), gaps * inverse * kept)
     better: Flags = np.zeros(gaps.shape, dtype=bool)
     draws = len(shared.flips)
     place = int(np.ceil((1.0 - level) * (draws + 1))) - 1

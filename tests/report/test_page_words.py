@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sago_harness.report.main_score import main_score
 from sago_harness.report.page.board import board_of
-from sago_harness.report.page.standing import main_score, sentences, standings
+from sago_harness.report.page.standing import sentences, standings
 from sago_harness.report.page.verdict import CONFIRMED, IMPOSSIBLE, NOT_SHOWN, smallest_adjusted, verdict
 from sago_harness.report.page.whisker import scale_of
 from sago_harness.report.tables import as_csv

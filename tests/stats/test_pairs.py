@@ -88,12 +88,17 @@ def test_draws_give_the_p_of_the_plain_formula(kind):
     block = block_of(quantity, settings)
     c = block.columns["x"]
     shared = Flips(n, settings, "pairs", "made")
+    slanted = 0
     for k, (i, j) in enumerate(zip(block.first, block.second, strict=True)):
         parts = (values[i] - values[j]) / n
         sums = shared.patterns.astype(float) @ parts
         left = np.square(parts).sum() - np.square(sums) / n
         draws = sums / np.sqrt(n / (n - 1) * left)
         t, df = np.array([c.statistic[k]]), np.array([n - 1.0])
+        skew = stats.skew(parts)
+        if skew * t[0] < 0.0:
+            t = t * (1.0 - 7.0 / 6.0 * skew**2 / n)
+            slanted += 1
         upper = exceedance(t, draws[:, None], exact=False, df=df)[0]
         lower = exceedance(-t, -draws[:, None], exact=False, df=df)[0]
         both = exceedance(np.abs(t), np.abs(draws)[:, None], exact=False, df=df)[0]
@@ -101,6 +106,7 @@ def test_draws_give_the_p_of_the_plain_formula(kind):
         assert c.pvalue[k] == pytest.approx(
             1.0 if c.difference[k] == 0.0 else both, rel=1e-4, abs=2.0 ** (1 - n)
         )
+    assert 0 < slanted < len(block.first)
 
 
 def test_equal_scores_are_a_tie_without_a_warning():
@@ -369,9 +375,10 @@ def test_false_positives_of_relative_scores_long(documents, spread):
 
 
 def unlike_models(documents: int, share: float, studies: int) -> float:
-    """Share of pairs that differ at 5 %: one model moves a little on all documents, one far on a share of them.
+    """Share of pairs of equal r that differ at 5 %.
 
-    Both have the same mean square distance, so that r is the same.
+    One model moves a little on all documents, the other far on a share of them; their mean square
+    distances are the same.
     """
     rng = np.random.default_rng([documents, int(100 * share)])
     names, keys = tuple(f"m{i:05d}" for i in range(2 * studies)), made.variants()
@@ -390,29 +397,21 @@ def unlike_models(documents: int, share: float, studies: int) -> float:
     return float(np.mean(columns.pvalue <= 0.05))
 
 
-@pytest.mark.parametrize("documents", [8, 40])
-def test_false_positives_of_unlike_models(documents):
-    assert unlike_models(documents, 0.5, 400) <= bound(400)
+@pytest.mark.parametrize(("documents", "share"), [(8, 0.5), (20, 0.25), (40, 0.15)])
+def test_false_positives_of_unlike_models(documents, share):
+    """Without less of t where contributions are skewed, 7 to 8 % of the last two differ."""
+    assert unlike_models(documents, share, 400) <= bound(400)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.75, 0.5])
+@pytest.mark.parametrize("share", [0.75, 0.5, 0.25, 0.15])
 @pytest.mark.parametrize("documents", [8, 12, 20, 40, 100])
 def test_false_positives_of_unlike_models_long(documents, share):
     found = unlike_models(documents, share, 2000)
     print("unlike", documents, share, found)
-    assert found <= bound(2000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("documents", "share", "most"), [(40, 0.25, 0.08), (100, 0.25, 0.06), (100, 0.15, 0.08)]
-)
-def test_limit_of_what_is_told_of_unlike_models(documents, share, most):
-    """Where one model moves on a quarter of the documents or fewer the level is passed: by so much at most."""
-    found = unlike_models(documents, share, 2000)
-    print("unlike", documents, share, found)
-    assert found <= most + (bound(2000) - 0.05)
+    # In one of seven such samples and more no document is moved at all: nothing in them speaks of others.
+    if (1.0 - share) ** documents < 0.05:
+        assert found <= bound(2000)
 
 
 def equal_models_that_share_controls(known: bool, pairs: int) -> float:

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from sago_harness.stats.counts import Extremes
 from sago_harness.stats.flips import Flips
+from sago_harness.stats.moments import moments
 from sago_harness.stats.pair_data import PairData, contributions, pair_data
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.scored import score_task
 from sago_harness.stats.shared_sums import PairSums, SharedSums
-from sago_harness.stats.spreads import Spreads
 from tests.stats import made
 
 MODELS = tuple("abcdefg")
 
 
-def scores(documents: int = 30, twins: float = 0.0) -> dict[str, PairData]:
-    """Scores of seven models; with ``twins`` the second one is the first but for so much."""
+def scores(documents: int = 30) -> dict[str, PairData]:
     rng = np.random.default_rng(3)
     table = made.table(rng, models=MODELS, documents=documents, level=np.linspace(0.2, 0.9, 7))
-    for values in table.distances.values():
-        if twins:
-            values[1] = np.clip(values[0] + twins * rng.normal(size=values[0].shape), -1.0, 1.0)
-    for values in table.controls.values():
-        if twins:
-            values[1] = values[0]
     return pair_data(score_task(table))
 
 
@@ -51,25 +45,31 @@ def test_draws_are_the_sums_of_contributions_under_signs(documents, name):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=slack * 4 * np.abs(plain).sum())
 
 
-# Values that differ by 1e-9 of themselves have seven digits of a difference, however it is formed.
-@pytest.mark.parametrize(("twins", "digits"), [(0.0, 1e-10), (1e-3, 1e-10), (1e-9, 1e-7)])
 @pytest.mark.parametrize("name", ["x_bleu", "x_mr", "sago_generation", "sago", "sago_text"])
-def test_squares_are_those_of_contributions(name, twins, digits):
-    """Models that are nearly the same lose all digits of scalar products, and none here."""
-    data = scores(twins=twins)[name]
-    spreads = Spreads(data.terms, 30)
+def test_moments_are_those_of_influence_values_of_equal_models(name):
+    """Where two models have one value, contributions are the differences of their influence values."""
+    data = scores()[name]
     others = np.arange(1, 7)
-    first = np.zeros(6, dtype=np.intp)
-    for share in (np.zeros(6), data.quantity.values[first] - data.quantity.values[others]):
-        part = np.ones((6, 30), dtype=bool)
-        wanted = np.square(contributions(data.terms, first, others, share, part)).sum(axis=1)
-        found = spreads.of(0, others, share, 30)
-        np.testing.assert_allclose(found, wanted, rtol=digits, atol=0)
+    squares, cubes = moments(data.terms, 30, 0, others)
+    one = data.terms[0].quantity
+    if len(data.terms) == 1:
+        d = one.influence[0] - one.influence[others]
+        if data.terms[0].root:
+            r = one.values
+            u = 2.0 * r[:, None] * one.influence
+            d = (u[0] - u[others]) / (r[0] + r[others])[:, None]
+        d = d - d.mean(axis=1, keepdims=True)
+        assert squares == pytest.approx(stats.moment(d, 2, axis=1) * 30, rel=1e-9)
+        assert cubes == pytest.approx(stats.moment(d, 3, axis=1) * 30, rel=1e-9)
+    part = np.ones((6, 30), dtype=bool)
+    plain = contributions(data.terms, np.zeros(6, dtype=np.intp), others, np.zeros(6), part)
+    assert squares == pytest.approx(np.square(plain).sum(axis=1), rel=1e-12)
+    assert cubes == pytest.approx((plain**3).sum(axis=1), rel=1e-9)
 
 
 def test_a_model_does_not_differ_from_itself():
-    data = scores()["sago"]
-    assert Spreads(data.terms, 30).of(2, np.array([2]), np.zeros(1), 1).tolist() == [0.0]
+    squares, cubes = moments(scores()["sago"].terms, 30, 2, np.array([2]))
+    assert (squares.tolist(), cubes.tolist()) == ([0.0], [0.0])
 
 
 def test_many_terms_are_summed_pair_by_pair():
@@ -79,7 +79,7 @@ def test_many_terms_are_summed_pair_by_pair():
     order, j = np.arange(7), np.array([1, 2, 3])
     few, many = (PairSums(shared, t, order).draws(0, j, np.ones(3)).copy() for t in (data.terms, terms))
     np.testing.assert_allclose(many, 3.0 * few, rtol=0, atol=1e-5 * np.abs(few).max())
-    squares = [Spreads(t, 30).of(0, j, np.zeros(3), 1) for t in (data.terms, terms)]
+    squares = [moments(t, 30, 0, j)[0] for t in (data.terms, terms)]
     np.testing.assert_allclose(squares[1], 9.0 * squares[0], rtol=1e-10)
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from sago_harness.figures.places import is_own, noise_note, place_of
-from sago_harness.report.page.standing import Standing, main_score
+from sago_harness.report.main_score import main_score
+from sago_harness.report.page.standing import Standing
 from sago_harness.report.page.whisker import Scale, scale_of
 from sago_harness.report.tables import Cell, Column, Table
 from sago_harness.stats.compare import Comparison

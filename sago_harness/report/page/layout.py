@@ -40,7 +40,7 @@ PARTS: tuple[Part, ...] = (
         "question "
         "moves it. On an axis 0 is best; a score is 1 minus the mean of its axes, so there 1 is best.",
         ("standing", "profile"),
-        ("leaderboard", "weighted", "measures"),
+        ("answers", "leaderboard", "weighted", "measures"),
     ),
     Part(
         "datasets",

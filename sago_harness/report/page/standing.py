@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from markupsafe import Markup
 
 from sago_harness.report.compared_standing import leaderboard, ranking
+from sago_harness.report.main_score import main_score, over_all
 from sago_harness.report.page.markup import document_link, line, one_line
 from sago_harness.report.tables import Column, Table, shown
 from sago_harness.stats.compare import Comparison
-from sago_harness.stats.overall import OVERALL
 from sago_harness.stats.quantities import Quantity
 
 #: Axis -> what moves, as the subject of a sentence.
@@ -145,15 +145,6 @@ class Standing:
         return f"{self.rank} {self.model}: {self.score}"
 
 
-def main_score(found: Comparison) -> str:
-    """Return the score by which the study is ordered: the first that any model has; "" for none."""
-    quantities, _, _ = _over(found)
-    for name in found.scores:
-        if name in quantities and np.isfinite(quantities[name].values).any():
-            return name
-    return ""
-
-
 def standings(found: Comparison) -> list[Standing]:
     """Return the models in the order of the leaderboard."""
     board = leaderboard(found)
@@ -163,7 +154,7 @@ def standings(found: Comparison) -> list[Standing]:
 
 def _standing(found: Comparison, row: Mapping[str, object], flags: Mapping[str, tuple[str, ...]]) -> Standing:
     model = str(row["model"])
-    quantities, models, place = _over(found)
+    quantities, models, place = over_all(found)
     # Where nothing is scored the first score says why.
     main = main_score(found) or next((name for name in found.scores if name in quantities), "")
     at = models.index(model) if model in models else -1
@@ -196,14 +187,6 @@ def _standing(found: Comparison, row: Mapping[str, object], flags: Mapping[str, 
         flags=flags,
         row=row,
     )
-
-
-def _over(found: Comparison) -> tuple[Mapping[str, Quantity], Sequence[str], str]:
-    """Return the scores over all data sets, their models, and where their intervals are."""
-    if found.total is not None:
-        return found.total.quantities, found.total.models, OVERALL
-    task = found.tasks[0]
-    return found.scored[task].quantities, found.scored[task].models, task
 
 
 def _value(found: Comparison, place: str, quantity: Quantity, name: str, at: int, where: str = "") -> Value:

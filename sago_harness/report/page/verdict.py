@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
+from sago_harness.report.main_score import main_score
 from sago_harness.report.page.markup import line
-from sago_harness.report.page.standing import main_score
 from sago_harness.report.tables import Column, shown
 from sago_harness.stats.compare import Comparison
 from sago_harness.stats.reversal import ReversalTable
