@@ -9,9 +9,11 @@ from pathlib import Path
 from sago_harness.errors import SagoError
 from sago_harness.report.files import UNFINISHED
 from sago_harness.report.words import describe_task
-from sago_harness.scores.table import read_samples
+from sago_harness.scores.table import read_parquet, read_samples
 
-_SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl$")
+_FILES = re.compile(
+    r"(?P<kind>samples|records)_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.(jsonl|parquet)$"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a paragraph for the newest samples of each model and task.
+    """Print a paragraph for the newest samples, or records, of each model and task.
 
     Raises
     ------
@@ -29,17 +31,17 @@ def run(args: argparse.Namespace) -> int:
     """
     if not args.run.is_dir():
         raise SagoError(f"there is no folder {args.run}")
-    newest: dict[tuple[Path, str], Path] = {}
-    for path in sorted(args.run.rglob("samples_*.jsonl")):
-        match = _SAMPLES.search(path.name)
+    newest: dict[tuple[Path, str], tuple[str, str, Path]] = {}
+    paths = (path for name in ("samples_*.jsonl", "records_*.parquet") for path in args.run.rglob(name))
+    for path in sorted(paths):
+        match = _FILES.search(path.name)
         if match and not any(part.startswith(UNFINISHED) for part in path.parts):
             key = (path.parent, match["task"])
-            # The time in the name sorts as text.
-            if key not in newest or newest[key].name < path.name:
-                newest[key] = path
+            # The time in the name sorts as text; of one time "samples" are after "records".
+            newest[key] = max(newest.get(key, ("", "", path)), (match["time"], match["kind"], path))
     told = 0
-    for (folder, task), path in newest.items():
-        rows = read_samples(path)
+    for (folder, task), (_, kind, path) in sorted(newest.items()):
+        rows = read_samples(path) if kind == "samples" else read_parquet(path)
         if rows:
             print(describe_task(rows, f"{folder.name} on {task}"))
             told += 1

@@ -107,5 +107,6 @@ def plain(value: object, what: str) -> str:
 
 
 def _one_line(error: Exception, width: int = 300) -> str:
-    text = " ".join(str(error).split())
+    # PyYAML names a text that it was given by its type.
+    text = " ".join(str(error).split()).replace(' in "<unicode string>",', " on")
     return text if len(text) <= width else f"{text[: width - 1]}…"

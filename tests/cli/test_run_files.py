@@ -64,6 +64,9 @@ def test_a_run_leaves_results_samples_and_records(sago: Sago, model_folder: Path
     assert "sago_demo_facts: 3 documents, 6 variants each" in told.out
     for axis in ("generation", "activation", "confidence", "mirroring"):
         assert f"\n  {axis}" in told.out
+    # Without --log_samples there are the records alone.
+    samples.unlink()
+    assert sago("summary", out).out == told.out
 
 
 def test_a_second_run_stands_beside_the_first_and_the_newest_is_told(

@@ -108,7 +108,7 @@ MISTAKES = [
     ("a: &x 1\nrules: *x", "an alias (*name) is not read"),
     ("rules: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ("? [a]\n: b\n", "a key must be a word"),
-    ("rules: [", "cannot be read"),
+    ("rules: [", "on line 1, column 9"),
     ("[" * 5000, "cannot be read"),
 ]
 
