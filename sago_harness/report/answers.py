@@ -51,7 +51,7 @@ def _stable(found: Comparison) -> str:
         named = [*named[:_FIRST], f"{left} more", named[-1]]
     text = f"{name}, {_over(found)}: {'; '.join(named) or 'nobody is ranked'}"
     out = [
-        f"{model} {_value(found, place, name, model)} ({why})"
+        f"{model} {_value(found, place, name, model)} ({why.replace('_', ' ')})"
         for model, why in (ranks.excluded.items() if ranks else ())
         if why != "unscored"
     ]

@@ -194,8 +194,15 @@ class ReversalTable(Rich):
         swapped = int(self.observed.any(axis=0).sum())
         how = f"{'Holm' if self.correction == 'holm' else 'Benjamini-Hochberg'}, level {self.level:g}"
         sure = int(self.confirmed_somewhere.sum())
-        scope = f"{tested} pairs of models over {len(self.tasks)} data sets"
-        seen = f"{swapped} change order in their values"
+        scope = f"{tested} pair{'s' * (tested > 1)} of models over {len(self.tasks)} data sets"
+        seen = f"{swapped} change{'s' * (swapped == 1)} order in their values"
+        if not sure and tested == 1:
+            over = f"over {len(self.tasks)} data sets"
+            turn = "change" if swapped else "keep"
+            return (
+                f"{self.quantity}: the one pair of models {over} is not confirmed to swap places ({how}); "
+                f"its values {turn} their order"
+            )
         if not sure:
             return f"{self.quantity}: none of {scope} is confirmed to swap places ({how}); {seen}"
         best = self.pair(int(np.nanargmin(self.somewhere)))
