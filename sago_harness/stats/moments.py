@@ -14,12 +14,16 @@ where tests decide, 7/6 g^2 / n. All of it comes from one side, so that t is tak
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from sago_harness.stats.pair_data import Term, contributions
+from sago_harness.stats.resampling import NEAR
 from sago_harness.stats.table import Doubles, Places
+
+#: Rows that are formed together at least: of fewer the calls cost more than the cache saves.
+_ROWS = 32
 
 #: (t^4 + 2 t^2 - 3) / 18 at t = 2.
 EDGEWORTH = 7.0 / 6.0
@@ -51,15 +55,48 @@ def moments(terms: Sequence[Term], documents: int, a: int, b: Places) -> tuple[D
     >>> bool(np.isclose(cubes[0], ((d - d.mean()) ** 3).sum()))
     True
     """
-    nowhere = np.zeros((len(b), documents), dtype=bool)
-    first = np.full(len(b), a, dtype=np.intp)
-    return sums(contributions(tuple(terms), first, b, np.zeros(len(b)), nowhere))
+    squares, cubes = np.empty((2, len(b)))
+    for some in _near(len(b), documents):
+        other = b[some]
+        nowhere = np.zeros((len(other), documents), dtype=bool)
+        first = np.full(len(other), a, dtype=np.intp)
+        parts = contributions(tuple(terms), first, other, np.zeros(len(other)), nowhere)
+        squares[some], cubes[some] = sums(parts)
+    return squares, cubes
 
 
 def sums(centred: Doubles) -> tuple[Doubles, Doubles]:
     """Return the sums of squares and of cubes of each row (K, D)."""
-    squares = np.square(centred)
-    return squares.sum(axis=1), np.einsum("kd,kd->k", squares, centred)
+    squares, cubes = np.empty((2, len(centred)))
+    for some in _near(*centred.shape):
+        rows = centred[some]
+        each = np.square(rows)
+        squares[some], cubes[some] = each.sum(axis=1), np.einsum("kd,kd->k", each, rows)
+    return squares, cubes
+
+
+def squared_distances(values: Doubles, a: Places, b: Places) -> Doubles:
+    """Return the sums of squared differences of the rows a and b (K,) of values (M, D).
+
+    Examples
+    --------
+    >>> values = np.array([[0.0, 1.0], [2.0, 3.0]])
+    >>> squared_distances(values, np.array([0, 0]), np.array([1, 0])).tolist()
+    [8.0, 0.0]
+    """
+    found = np.empty(len(a))
+    one = len(a) > 0 and bool((a == a[0]).all())
+    for some in _near(len(a), values.shape[1]):
+        apart = (values[a[0]] if one else values[a[some]]) - values[b[some]]
+        found[some] = np.einsum("kd,kd->k", apart, apart)
+    return found
+
+
+def _near(rows: int, width: int) -> Iterator[slice]:
+    """Yield slices of rows whose numbers stay in the processor's cache."""
+    step = max(_ROWS, NEAR // max(1, width))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
 
 
 def share_left(squares: Doubles, cubes: Doubles, difference: Doubles) -> Doubles:

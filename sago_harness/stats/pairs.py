@@ -29,7 +29,7 @@ import numpy as np
 
 from sago_harness.errors import unknown
 from sago_harness.stats.flips import BLOCK, ROWS, Flips, Tally, ratio, rounding
-from sago_harness.stats.moments import moments, sums
+from sago_harness.stats.moments import moments, squared_distances, sums
 from sago_harness.stats.pair_data import PairData, contributions, pair_data
 from sago_harness.stats.pair_results import PairBlock, PairColumns, PairResult, adjust_family
 from sago_harness.stats.quantities import Quantity
@@ -184,7 +184,7 @@ class _Near:
             places,
             difference,
             moments(terms, self.documents, hub, others),
-            np.square(quantity.influence[hub] - quantity.influence[others]).sum(axis=1),
+            squared_distances(quantity.influence, np.full(len(others), hub), others),
             np.maximum(size[hub], size[others]),
         )
         even = shared.even(part)
@@ -212,15 +212,19 @@ def _tally_apart(
     tally.documents[places] = documents
     difference = quantity.values[a] - quantity.values[b]
     known = np.isfinite(difference) & (documents > 0)
-    centred = contributions(terms, a, b, np.zeros(k), part)
-    centred = np.where(known[:, None] & np.isfinite(centred), centred, 0.0)
+    parts = contributions(terms, a, b, np.zeros(k), part)
+    parts[~known] = 0.0
+    np.nan_to_num(parts, copy=False, posinf=0.0, neginf=0.0)
+    moments_of = sums(parts)
+    # From here on with the difference, spread evenly over the documents.
     share = np.where(known, difference, 0.0) / np.maximum(documents, 1)
-    parts = centred + np.where(part, share[:, None], 0.0)
+    np.add(parts, share[:, None], out=parts, where=part)
     size = _size(quantity)
     difference = np.where(known, difference, np.nan)
-    plain = np.square(quantity.influence[a] - quantity.influence[b]).sum(axis=1)
-    signs, observed = tally.enter(places, difference, sums(centred), plain, np.maximum(size[a], size[b]))
-    draws = flips.sums(parts * signs[:, None])
+    plain = squared_distances(quantity.influence, a, b)
+    signs, observed = tally.enter(places, difference, moments_of, plain, np.maximum(size[a], size[b]))
+    parts *= signs[:, None]
+    draws = flips.sums(parts)
     slack = rounding(flips.exact) * np.abs(parts).sum(axis=1)
     for start in range(0, k, ROWS):
         some = slice(start, start + ROWS)

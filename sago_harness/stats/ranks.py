@@ -247,10 +247,12 @@ def significant(
     quantity = data.quantity
     documents = max(2, int(np.any(quantity.influence[at] != 0.0, axis=0).sum()))
     n = np.minimum(quantity.counts[at][:, None], quantity.counts[at][None, :]).astype(np.float64)
-    width = quantity.influence.shape[1]
-    spread, cubes = (
-        np.stack(rows) for rows in zip(*(moments(data.terms, width, int(a), at) for a in at), strict=True)
-    )
+    spread, cubes = np.zeros((2, len(at), len(at)))
+    for i, a in enumerate(at[:-1].tolist()):
+        behind = slice(i + 1, None)
+        spread[i, behind], cubes[i, behind] = moments(data.terms, quantity.influence.shape[1], a, at[behind])
+    # The other way round each contribution has the other sign.
+    spread, cubes = spread + spread.T, cubes - cubes.T
     none = spread <= np.square(TIE * scale) / n
     root = np.sqrt(np.where(none, 0.0, spread * n / (n - 1.0)))
     inverse = np.divide(1.0, root, out=np.zeros(root.shape), where=root > 0.0)
