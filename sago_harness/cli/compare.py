@@ -100,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
 def _cut(table: Table, rows: int) -> Table:
     from dataclasses import replace
 
+    if table.wrapped:
+        return table
     if table.matrices is not None:
         made = table.matrices(table)
         kept = made.fitting(rows)

@@ -36,7 +36,8 @@ def answers(found: Comparison) -> Table:
 def _stable(found: Comparison) -> str:
     name = main_score(found)
     if not name:
-        return "no model has a score; the column reasons of the table measures says why"
+        over = " over all data sets" if len(found.tasks) > 1 else ""
+        return f"no model has a score{over}; the column reasons of the table measures says why"
     quantities, models, place = over_all(found)
     ranks = found.ranks.get(place, {}).get(name)
     if ranks is None:
@@ -49,7 +50,8 @@ def _stable(found: Comparison) -> str:
     left = len(named) - _FIRST - 1
     if left > 0:
         named = [*named[:_FIRST], f"{left} more", named[-1]]
-    text = f"{name}, {_over(found)}: {'; '.join(named) or 'nobody is ranked'}"
+    sense = "" if quantities[name].higher_is_better else " (lower is more stable)"
+    text = f"{name}{sense}, {_over(found, name)}: {'; '.join(named) or 'nobody is ranked'}"
     out = [
         f"{model} {_value(found, place, name, model)} ({why.replace('_', ' ')})"
         for model, why in (ranks.excluded.items() if ranks else ())
@@ -79,9 +81,13 @@ def _value(found: Comparison, place: str, name: str, model: str) -> str:
     return f"{value} {shown((float(interval.low[at]), float(interval.high[at])), _INTERVAL)}"
 
 
-def _over(found: Comparison) -> str:
-    many = len(found.tasks) > 1
-    return f"mean over {len(found.tasks)} data sets" if many else f"on {found.tasks[0]}"
+def _over(found: Comparison, name: str) -> str:
+    if found.total is None:
+        return f"on {found.tasks[0]}"
+    own, all_of_them = len(found.total.tasks_of[name]), len(found.tasks)
+    return (
+        f"mean over {own} data sets" if own == all_of_them else f"mean over {own} of {all_of_them} data sets"
+    )
 
 
 def _unstable(found: Comparison) -> str:
@@ -122,6 +128,8 @@ def _pairs(found: Comparison) -> str:
 
 
 def _detectable(found: Doubles) -> str:
+    if not np.max(found) > 0.0:
+        return "no document tells them apart"
     low, high = (shown(float(end(found)), _NUMBER) for end in (np.min, np.max))
     span = low if low == high else f"{low} to {high}"
     return f"a difference of {span} would have been found four times out of five"

@@ -36,7 +36,8 @@ RARE = ("apart",)
 
 #: Name -> function that makes the table, in the order in which they are shown.
 TABLES: dict[str, Callable[[Comparison], Table]] = {
-    "answers": marked(answers),
+    # Says itself which models are mixed; its last column is prose.
+    "answers": answers,
     "leaderboard": marked(leaderboard),
     "weighted": marked(weighted),
     "ranking": marked(ranking),

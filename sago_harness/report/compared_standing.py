@@ -38,6 +38,10 @@ def leaderboard(found: Comparison) -> Table:
             for model, lacks in left.get(name, {}).items():
                 if lacks and name == found.scores[0]:
                     notes.append(f"{model} is not in the mean over data sets: it lacks {', '.join(lacks)}")
+        for name in found.scores:
+            own = found.total.tasks_of.get(name, ())
+            if own and len(own) < len(found.tasks):
+                notes.append(f"{name} is a mean over {len(own)} of the data sets: {', '.join(own)}")
         notes.append(
             f"unweighted mean over {len(found.tasks)} data sets, for these data sets alone; "
             f"rank sets hold all true ranks at once with {found.settings.confidence} confidence"

@@ -149,17 +149,17 @@ def _broken(line: str, last: str, width: int) -> list[str]:
     """Return a line whose last cell goes on below its own beginning; no word or interval is parted."""
     head = line.removesuffix(last)
     room = max(20, width - _width(head))
-    parts, part = [], ""
-    for word in re.split(r" (?![^\[]*\])", last):
-        if part and _width(part) + 1 + _width(word) > room:
-            parts.append(part)
-            part = word
+    words: list[str] = []
+    for word in re.split(r" (?!-?[\d.]+\])", last):
+        # A word of more than a line is parted all the same: each character takes two columns at most.
+        words += [word] if _width(word) <= room else re.findall(f".{{1,{room // 2}}}", word)
+    parts = [""]
+    for word in words:
+        if parts[-1] and _width(parts[-1]) + 1 + _width(word) > room:
+            parts.append(word)
         else:
-            part = f"{part} {word}" if part else word
-    return [
-        head + first if not place else " " * _width(head) + first
-        for place, first in enumerate([*parts, part])
-    ]
+            parts[-1] = f"{parts[-1]} {word}" if parts[-1] else word
+    return [(" " * _width(head) if place else head) + part for place, part in enumerate(parts)]
 
 
 def _width(text: str) -> int:
@@ -252,7 +252,7 @@ def as_latex(table: Table) -> str:
     """
     lines = [f"% {escape_line(table.title)}"]
     if table.matrices is None:
-        lines += _tabular(table.columns, table.rows)
+        lines += _tabular(table.columns, table.rows, wrapped=table.wrapped)
     else:
         made = table.matrices(table)
         lines += [f"% {escape_line(line)}" for line in made.reading]
@@ -263,9 +263,13 @@ def as_latex(table: Table) -> str:
     return "\n".join([*lines, *(f"% {escape_line(note)}" for note in table.notes)])
 
 
-def _tabular(columns: Sequence[Column], rows: Sequence[Row], title: str = "") -> Iterator[str]:
+def _tabular(
+    columns: Sequence[Column], rows: Sequence[Row], title: str = "", *, wrapped: bool = False
+) -> Iterator[str]:
     """Yield the lines of a tabular, with a title across its columns where it has one."""
     spec = "".join("l" if column.kind == "text" else "r" for column in columns)
+    if wrapped:
+        spec = spec[:-1] + r"p{0.55\linewidth}"
     yield rf"\begin{{tabular}}{{{spec}}}"
     yield r"\toprule"
     if title:

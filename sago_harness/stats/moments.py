@@ -29,16 +29,15 @@ _ROWS = 32
 EDGEWORTH = 7.0 / 6.0
 
 
-def moments(terms: Sequence[Term], documents: int, a: int, b: Places) -> tuple[Doubles, Doubles]:
-    """Return the sums of squares and of cubes of contributions less their mean, of model a's pairs with b.
+def moments(terms: Sequence[Term], documents: int, a: Places, b: Places) -> tuple[Doubles, Doubles]:
+    """Return the sums of squares and of cubes of contributions less their mean, of pairs of models a and b.
 
     Parameters
     ----------
     terms : sequence of Term
         Measures of the score, over so many documents.
     documents : int
-    a : int
-    b : ndarray of shape (K,)
+    a, b : ndarray of shape (K,)
 
     Returns
     -------
@@ -48,7 +47,7 @@ def moments(terms: Sequence[Term], documents: int, a: int, b: Places) -> tuple[D
     --------
     >>> from sago_harness.stats.quantities import mean_quantity
     >>> x = mean_quantity("x", np.array([[1.0, 3.0, 2.0], [2.0, 0.0, 1.0]]))
-    >>> squares, cubes = moments([Term(1.0, False, x)], 3, 0, np.array([1]))
+    >>> squares, cubes = moments([Term(1.0, False, x)], 3, np.array([0]), np.array([1]))
     >>> d = np.array([-1.0, 3.0, 1.0]) / 3
     >>> bool(np.isclose(squares[0], np.square(d - d.mean()).sum()))
     True
@@ -57,10 +56,9 @@ def moments(terms: Sequence[Term], documents: int, a: int, b: Places) -> tuple[D
     """
     squares, cubes = np.empty((2, len(b)))
     for some in _near(len(b), documents):
-        other = b[some]
-        nowhere = np.zeros((len(other), documents), dtype=bool)
-        first = np.full(len(other), a, dtype=np.intp)
-        parts = contributions(tuple(terms), first, other, np.zeros(len(other)), nowhere)
+        first, second = a[some], b[some]
+        nowhere = np.zeros((len(first), documents), dtype=bool)
+        parts = contributions(tuple(terms), first, second, np.zeros(len(first)), nowhere)
         squares[some], cubes[some] = sums(parts)
     return squares, cubes
 
@@ -124,7 +122,8 @@ def share_left(squares: Doubles, cubes: Doubles, difference: Doubles) -> Doubles
     [1.0]
     """
     against = (cubes * np.sign(difference) < 0.0) & (squares > 0.0)
-    # g^2 / n = (sum e^3 / n)^2 / (sum e^2 / n)^3 / n.
-    skew = np.divide(np.square(cubes), squares**3, out=np.zeros(squares.shape), where=against)
+    # g^2 / n = (sum e^3 / n)^2 / (sum e^2 / n)^3 / n, with no power that runs out of range.
+    root = np.divide(cubes, squares, out=np.zeros(squares.shape), where=against)
+    skew = np.square(np.divide(root, np.sqrt(squares), out=np.zeros(squares.shape), where=against))
     left: Doubles = np.clip(1.0 - EDGEWORTH * skew, 0.0, 1.0)
     return left

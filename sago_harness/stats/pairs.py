@@ -66,8 +66,10 @@ def pair_block(scored: ScoredTask, settings: Settings) -> PairBlock:
     of = pair_data(scored)
     shared.prepare([term for data in of.values() if len(data.terms) <= SHARED_TERMS for term in data.terms])
     for name, data in of.items():
-        # An axis of one measure is that measure, unless a value was held to 1.
-        twin = next((n for n in columns if _same(scored.quantities[n], data.quantity)), None)
+        # An axis of one measure is that measure, unless a value was held to 1, or is on fewer documents.
+        groups = data.groups()
+        alike = len(np.unique(groups[groups >= 0])) < 2
+        twin = next((n for n in columns if alike and _same(scored.quantities[n], data.quantity)), None)
         columns[name] = (
             columns[twin] if twin else compare(data, first, second, shared, settings, scored.models)
         )
@@ -137,25 +139,23 @@ def compare(
     tally.exact[:] = shared.flips.exact
     # Rows of pairs share a model: the control, or the first one.
     hubs, others = (second, first) if settings.control else (first, second)
-    # Made when a pair over the same documents comes up.
-    near: _Near | None = None
+    scored = (groups[hubs] >= 0) & (groups[others] >= 0)
+    same = scored & (groups[hubs] == groups[others]) & (len(data.terms) <= SHARED_TERMS)
+    if same.any():
+        near = _Near(data, shared)
+        for group in np.unique(groups[hubs[same]]):
+            alike = np.flatnonzero(same & (groups[hubs] == group))
+            for start in range(0, len(alike), ROWS):
+                block = alike[start : start + ROWS]
+                near.tally(tally, block, hubs[block], others[block])
     step = max(1, BLOCK // max(len(shared.flips), data.quantity.influence.shape[1]))
-    for hub in np.unique(hubs):
-        if groups[hub] < 0:
-            continue
-        places = np.flatnonzero((hubs == hub) & (groups[others] >= 0))
-        same = groups[others[places]] == groups[hub]
-        for alike in (True, False):
-            chosen = places[same == alike]
+    for hub in np.unique(hubs[scored & ~same]):
+        places = np.flatnonzero(scored & ~same & (hubs == hub))
+        alike = groups[others[places]] == groups[hub]
+        for chosen, restrict in ((places[alike], False), (places[~alike], True)):
             for start in range(0, len(chosen), step):
                 block = chosen[start : start + step]
-                if alike and len(data.terms) <= SHARED_TERMS:
-                    near = near or _Near(data, shared)
-                    near.tally(tally, block, int(hub), others[block])
-                else:
-                    _tally_apart(
-                        tally, block, data, int(hub), others[block], shared.flips, restrict=not alike
-                    )
+                _tally_apart(tally, block, data, int(hub), others[block], shared.flips, restrict=restrict)
     if settings.control:
         tally.difference = 0.0 - tally.difference
     return _columns(tally, data.quantity, first, second, settings, models)
@@ -172,27 +172,23 @@ class _Near:
         self.documents = documents
         self.size = _size(quantity)
 
-    def tally(self, tally: Tally, places: Places, hub: int, others: Places) -> None:
-        """Fill in the pairs of one model with others."""
+    def tally(self, tally: Tally, places: Places, hubs: Places, others: Places) -> None:
+        """Fill in pairs of models over the same documents."""
         quantity, terms, shared, size = self.data.quantity, self.data.terms, self.shared, self.size
-        part: Flags = np.any(self.data.masks[:, hub], axis=0)
-        n = int(part.sum())
-        difference = quantity.values[hub] - quantity.values[others]
-        tally.n[places] = np.minimum(quantity.counts[hub], quantity.counts[others])
-        tally.documents[places] = n
+        part: Flags = np.any(self.data.masks[:, hubs[0]], axis=0)
+        difference = quantity.values[hubs] - quantity.values[others]
+        tally.n[places] = np.minimum(quantity.counts[hubs], quantity.counts[others])
+        tally.documents[places] = int(part.sum())
         signs, observed = tally.enter(
             places,
             difference,
-            moments(terms, self.documents, hub, others),
-            squared_distances(quantity.influence, np.full(len(others), hub), others),
-            np.maximum(size[hub], size[others]),
+            moments(terms, self.documents, hubs, others),
+            squared_distances(quantity.influence, hubs, others),
+            np.maximum(size[hubs], size[others]),
         )
-        even = shared.even(part)
-        slack = shared.slack(terms, hub, others, difference)
-        for start in range(0, len(places), ROWS):
-            some = slice(start, start + ROWS)
-            draws = self.sums.draws(hub, others[some], signs[some], difference[some], even)
-            tally.count(places[some], draws, observed[some], slack[some])
+        slack = shared.slack(terms, hubs, others, difference)
+        draws = self.sums.draws(hubs, others, signs, difference, shared.even(part))
+        tally.count(places, draws, observed, slack)
 
 
 def _tally_apart(

@@ -248,9 +248,8 @@ def significant(
     documents = max(2, int(np.any(quantity.influence[at] != 0.0, axis=0).sum()))
     n = np.minimum(quantity.counts[at][:, None], quantity.counts[at][None, :]).astype(np.float64)
     spread, cubes = np.zeros((2, len(at), len(at)))
-    for i, a in enumerate(at[:-1].tolist()):
-        behind = slice(i + 1, None)
-        spread[i, behind], cubes[i, behind] = moments(data.terms, quantity.influence.shape[1], a, at[behind])
+    i, j = np.triu_indices(len(at), 1)
+    spread[i, j], cubes[i, j] = moments(data.terms, quantity.influence.shape[1], at[i], at[j])
     # The other way round each contribution has the other sign.
     spread, cubes = spread + spread.T, cubes - cubes.T
     none = spread <= np.square(TIE * scale) / n
@@ -298,15 +297,15 @@ def _largest(
     sums = PairSums(shared, data.terms, at)
     largest = np.zeros(len(shared.flips), dtype=kind)
     least = np.zeros(len(shared.flips), dtype=kind)
-    for i in range(len(at) - 1):
-        for start in range(i + 1, len(at), ROWS):
-            stop = min(start + ROWS, len(at))
-            draws = sums.draws(i, np.arange(start, stop), sign * inverse[i, start:stop])
-            np.maximum(least, -draws.min(axis=0), out=least)
-            decided = better[i, start:stop]
-            draws[decided] *= -1.0
-            np.maximum(largest, draws.max(axis=0), out=largest)
-            if not decided.all():
-                left = draws if not decided.any() else draws[~decided]
-                np.maximum(largest, -left.min(axis=0), out=largest)
+    first, second = np.triu_indices(len(at), 1)
+    for start in range(0, len(first), ROWS):
+        i, j = first[start : start + ROWS], second[start : start + ROWS]
+        draws = sums.draws(i, j, sign * inverse[i, j])
+        np.maximum(least, -draws.min(axis=0), out=least)
+        decided = better[i, j]
+        draws[decided] *= -1.0
+        np.maximum(largest, draws.max(axis=0), out=largest)
+        if not decided.all():
+            left = draws if not decided.any() else draws[~decided]
+            np.maximum(largest, -left.min(axis=0), out=largest)
     return largest, least

@@ -8,6 +8,7 @@ its own that reads its sums once: several times faster than differences measure 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -80,13 +81,12 @@ class SharedSums:
             self._part[key] = self.flips.sums(part[None] / max(1, int(part.sum())))[0]
         return self._part[key]
 
-    def slack(self, terms: Sequence[Term], a: int, b: Places, share: Doubles) -> Doubles:
-        """Return how much rounding may move the draws of model a's pairs with models b, of shape (K,)."""
+    def slack(self, terms: Sequence[Term], a: Places, b: Places, share: Doubles) -> Doubles:
+        """Return how much rounding may move the draws of pairs of models a and b, of shape (K,)."""
         slack = rounding(self.flips.exact) * np.abs(share)
-        first = np.full(len(b), a, dtype=np.intp)
         for term in terms:
             _, error = self.of(term)
-            slack = slack + np.abs(term.factors(first, b)) * (error[a] + error[b])
+            slack = slack + np.abs(term.factors(a, b)) * (error[a] + error[b])
         return slack
 
 
@@ -99,7 +99,7 @@ class PairSums:
     terms : sequence of Term
         T measures of the score.
     at : ndarray of shape (N,)
-        Places of the models; pairs of neighbours in this order are quickest.
+        Places of the models; pairs with neighbours in this order are quickest.
     """
 
     def __init__(self, shared: SharedSums, terms: Sequence[Term], at: Places) -> None:
@@ -112,15 +112,20 @@ class PairSums:
                 self._sums[:, place] = shared.of(term)[0][at]
 
     def draws(
-        self, i: int, j: Places, scale: Doubles, share: Doubles | None = None, even: Floats | None = None
+        self,
+        i: Places,
+        j: Places,
+        scale: Doubles,
+        share: Doubles | None = None,
+        even: Floats | None = None,
     ) -> Floats:
-        """Return sums of the pairs of the i-th model with the j-th ones, of shape (K, B).
+        """Return sums of the pairs of the i-th models with the j-th ones, of shape (K, B).
 
         Parameters
         ----------
-        i : int
-        j : ndarray of shape (K,)
-            Places in the order of this object, ascending.
+        i, j : ndarray of shape (K,), K > 0
+            Places in the order of this object; quickest where those of one i stand together, with
+            neighbours as j.
         scale : ndarray of shape (K,)
             What each pair's sums are multiplied with.
         share : ndarray of shape (K,), optional
@@ -134,28 +139,36 @@ class PairSums:
             Written over by the next call.
         """
         kind = self.flips.kind
-        first, second = np.full(len(j), self.at[i], dtype=np.intp), self.at[j]
+        first, second = self.at[i], self.at[j]
         if not self._few:
             return self._apart(first, second, scale)
         factors = np.stack([term.factors(first, second) * scale for term in self.terms], axis=1).astype(kind)
-        run = len(j) > 0 and j[-1] - j[0] == len(j) - 1
-        theirs = self._sums[j[0] : j[0] + len(j)] if run else self._sums[j]
+        spread = None if share is None or even is None else (share * scale).astype(kind)[:, None]
         total, others = self._space(len(j))
-        if len(self.terms) == 1:
-            # Products of one number each are slow as matrix products.
-            np.subtract(self._sums[i], theirs[:, 0], out=total)
-            total *= factors
-            if share is not None and even is not None:
-                np.multiply(even[None], (share * scale).astype(kind)[:, None], out=others)
-                total += others
+        ends = [0, *(np.flatnonzero(np.diff(i)) + 1).tolist(), len(i)]
+        for start, stop in itertools.pairwise(ends):
+            some = slice(start, stop)
+            near = j[some]
+            run = near[-1] - near[0] == len(near) - 1
+            own = self._sums[i[start]]
+            theirs = self._sums[near[0] : near[0] + len(near)] if run else self._sums[near]
+            if len(self.terms) == 1:
+                # Products of one number each are slow as matrix products.
+                np.subtract(own, theirs[:, 0], out=total[some])
+                continue
+            weights = factors[some]
+            np.matmul(weights[:, None, :], theirs, out=others[some][:, None, :])
+            if spread is not None and even is not None:
+                own = np.concatenate([own, even[None]])
+                weights = np.concatenate([weights, spread[some]], axis=1)
+            np.matmul(weights, own, out=total[some])
+        if len(self.terms) > 1:
+            total -= others
             return total
-        own, weights = self._sums[i], factors
-        if share is not None and even is not None:
-            own = np.concatenate([own, even[None]])
-            weights = np.concatenate([factors, (share * scale).astype(kind)[:, None]], axis=1)
-        np.matmul(weights, own, out=total)
-        np.matmul(factors[:, None, :], theirs, out=others[:, None, :])
-        total -= others
+        total *= factors
+        if spread is not None and even is not None:
+            np.multiply(even[None], spread, out=others)
+            total += others
         return total
 
     def _apart(self, first: Places, second: Places, scale: Doubles) -> Floats:

@@ -64,9 +64,17 @@ def test_a_run_leaves_results_samples_and_records(sago: Sago, model_folder: Path
     assert "sago_demo_facts: 3 documents, 6 variants each" in told.out
     for axis in ("generation", "activation", "confidence", "mirroring"):
         assert f"\n  {axis}" in told.out
-    # Without --log_samples there are the records alone.
+    # Without --log_samples there are the records alone; samples of others do not stand before them.
+    samples.write_text("", encoding="utf-8")
+    assert sago("summary", out).out == told.out
     samples.unlink()
     assert sago("summary", out).out == told.out
+    (records.parent / "records_other_2026-01-02T03-04-05.000006.parquet").write_bytes(b"no Parquet")
+    beside = sago("summary", out)
+    assert (beside.status, beside.out) == (0, told.out)
+    assert "note: left out: " in beside.err
+    records.unlink()
+    assert "records_other" in sago("summary", out).error
 
 
 def test_a_second_run_stands_beside_the_first_and_the_newest_is_told(

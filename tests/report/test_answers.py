@@ -109,6 +109,14 @@ def test_one_model_on_one_data_set_is_no_comparison(runs: Path) -> None:
     assert not {"Do two models differ?", "Does the ranking turn round?", "Do data sets agree?"} & set(text)
 
 
+def test_a_score_that_a_data_set_lacks_is_told(found: Comparison) -> None:
+    assert found.total is not None
+    total = replace(found.total, tasks_of={**found.total.tasks_of, "sago": ("p", "q")})
+    less = replace(found, total=total)
+    assert said(less)["Which model is more stable?"].startswith("sago, mean over 2 of 3 data sets: ")
+    assert "sago is a mean over 2 of the data sets: p, q" in TABLES["leaderboard"](less).notes
+
+
 def test_models_that_are_not_ranked_are_told_of(found: Comparison) -> None:
     stock = {task: replace(one, stock=np.array([0.5, 0, 0, 0, 0, 0])) for task, one in found.scored.items()}
     text = said(replace(found, scored=stock))
@@ -133,4 +141,8 @@ def test_prose_goes_on_below_itself() -> None:
     )
     lines = as_text(table, 30).splitlines()
     assert lines[2:] == ["  x  one two three four five", "     six seven [.1, .2] eight"]
+    long = as_text(replace(table, rows=(("x", f"a ] [ {'b' * 50} {'长' * 30} d"),)), 30).splitlines()[2:]
+    assert all(len(line) + line.count("长") <= 30 for line in long)
+    assert "".join(long).count("b") == 50
+    assert "".join(long).count("长") == 30
     assert "one two three four five six seven" in as_markdown(table)

@@ -40,7 +40,9 @@ def test_draws_are_the_sums_of_contributions_under_signs(documents, name):
     for share in (np.zeros(3), difference):
         plain = contributions(data.terms, a, b, share, np.broadcast_to(part, (3, documents)))
         wanted = (plain * scale[:, None]) @ flips.patterns.T.astype(float)
-        found = sums.draws(0, j, scale, *((share, shared.even(part)) if share.any() else ()))
+        found = sums.draws(
+            np.zeros(3, dtype=np.intp), j, scale, *((share, shared.even(part)) if share.any() else ())
+        )
         slack = 1e-12 if flips.exact else 4e-7
         np.testing.assert_allclose(found, wanted, rtol=0, atol=slack * 4 * np.abs(plain).sum())
 
@@ -50,7 +52,7 @@ def test_moments_are_those_of_influence_values_of_equal_models(name):
     """Where two models have one value, contributions are the differences of their influence values."""
     data = scores()[name]
     others = np.arange(1, 7)
-    squares, cubes = moments(data.terms, 30, 0, others)
+    squares, cubes = moments(data.terms, 30, np.zeros(6, dtype=np.intp), others)
     one = data.terms[0].quantity
     if len(data.terms) == 1:
         d = one.influence[0] - one.influence[others]
@@ -68,7 +70,7 @@ def test_moments_are_those_of_influence_values_of_equal_models(name):
 
 
 def test_a_model_does_not_differ_from_itself():
-    squares, cubes = moments(scores()["sago"].terms, 30, 2, np.array([2]))
+    squares, cubes = moments(scores()["sago"].terms, 30, np.array([2]), np.array([2]))
     assert (squares.tolist(), cubes.tolist()) == ([0.0], [0.0])
 
 
@@ -77,9 +79,12 @@ def test_many_terms_are_summed_pair_by_pair():
     terms = data.terms * 3
     shared = SharedSums(Flips(30, Settings(resamples=99), "ranks", "made"))
     order, j = np.arange(7), np.array([1, 2, 3])
-    few, many = (PairSums(shared, t, order).draws(0, j, np.ones(3)).copy() for t in (data.terms, terms))
+    few, many = (
+        PairSums(shared, t, order).draws(np.zeros(3, dtype=np.intp), j, np.ones(3)).copy()
+        for t in (data.terms, terms)
+    )
     np.testing.assert_allclose(many, 3.0 * few, rtol=0, atol=1e-5 * np.abs(few).max())
-    squares = [moments(t, 30, 0, j)[0] for t in (data.terms, terms)]
+    squares = [moments(t, 30, np.zeros(3, dtype=np.intp), j)[0] for t in (data.terms, terms)]
     np.testing.assert_allclose(squares[1], 9.0 * squares[0], rtol=1e-10)
 
 
