@@ -414,6 +414,22 @@ def test_false_positives_of_unlike_models_long(documents, share):
         assert found <= bound(2000)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("documents", [40, 100])
+def test_false_positives_of_unlike_means_long(documents):
+    """Equal means, one of them of 15 % of the documents, which differ among themselves as well."""
+    rng = np.random.default_rng([documents, 7])
+    values = rng.gamma(4.0, 0.25, size=(4000, documents))
+    values[1::2] *= (rng.random((2000, documents)) < 0.15) / 0.15
+    settings = Settings(resamples=1999)
+    shared = SharedSums(Flips(documents, settings, "pairs", "made"))
+    first = np.arange(0, 4000, 2)
+    models = tuple(map(str, range(4000)))
+    found = compare(of_quantity(mean_quantity("x", values)), first, first + 1, shared, settings, models)
+    print("unlike means", documents, np.mean(found.pvalue <= 0.05), np.mean(found.p_minus <= 0.05))
+    assert np.mean(found.pvalue <= 0.05) <= bound(2000)
+
+
 def equal_models_that_share_controls(known: bool, pairs: int) -> float:
     """Share of pairs of equal models that differ at 5 %; a pair's models have documents of their own."""
     names = tuple(f"m{i:04d}" for i in range(2 * pairs))
