@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -141,8 +142,8 @@ def _faces_in(path: Path) -> Iterator[Face]:
     names: list[str] = []
     try:
         for number in range(_count(path)):
-            font = _open(path, number if path.suffix.lower() in (".ttc", ".otc") else -1)
-            names.append(str(font["name"].getBestFamilyName() or ""))
+            with _open(path, number if path.suffix.lower() in (".ttc", ".otc") else -1) as font:
+                names.append(str(font["name"].getBestFamilyName() or ""))
     except Exception:
         # A file that is no font is none of ours to complain of.
         return
@@ -156,22 +157,28 @@ def _count(path: Path) -> int:
         return 1
     from fontTools.ttLib import TTCollection
 
-    with TTCollection(str(path), lazy=True) as collection:
+    with path.open("rb") as file, TTCollection(file, lazy=True) as collection:
         return len(collection.fonts)
 
 
-def _open(path: Path, number: int) -> Any:
+@contextmanager
+def _open(path: Path, number: int) -> Iterator[Any]:
+    """Open a face of a file, of which only what is asked for is read."""
     from fontTools.ttLib import TTFont
 
-    return TTFont(
-        str(path), fontNumber=max(number, 0) if number >= 0 else -1, lazy=True, recalcTimestamp=False
-    )
+    # The library leaves open what it opened itself and then found to be no font.
+    with (
+        path.open("rb") as file,
+        TTFont(file, fontNumber=number, lazy=True, recalcTimestamp=False) as font,
+    ):
+        yield font
 
 
 @lru_cache(maxsize=64)
 def _characters(face: Face) -> frozenset[str]:
     try:
-        return frozenset(map(chr, _open(face.path, face.number).getBestCmap() or ()))
+        with _open(face.path, face.number) as font:
+            return frozenset(map(chr, font.getBestCmap() or ()))
     except Exception:
         return frozenset()
 
@@ -216,10 +223,10 @@ def _subset(face: Face, text: str) -> bytes:
     options.recalc_timestamp = False
     # Of the editor that the font was made with.
     options.drop_tables += ["FFTM"]
-    font = _open(face.path, face.number)
-    cutter = subset.Subsetter(options)
-    cutter.populate(text=text)
-    cutter.subset(font)
     out = io.BytesIO()
-    subset.save_font(font, out, options)
+    with _open(face.path, face.number) as font:
+        cutter = subset.Subsetter(options)
+        cutter.populate(text=text)
+        cutter.subset(font)
+        subset.save_font(font, out, options)
     return out.getvalue()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import gc
 import io
 import json
 import re
+import warnings
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -195,12 +198,17 @@ def font_with(text: str, path: Path) -> None:
 
 
 @pytest.fixture
-def system_fonts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def system_fonts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "fonts"
     folder.mkdir()
     monkeypatch.setattr(fonts, "_folders", lambda: iter([folder]))
     fonts._system.cache_clear()
-    yield folder
+    gc.collect()
+    with warnings.catch_warnings(record=True) as left:
+        warnings.simplefilter("always", ResourceWarning)
+        yield folder
+        gc.collect()
+    assert not [one for one in left if issubclass(one.category, ResourceWarning)], "a file was left open"
     fonts._system.cache_clear()
 
 
