@@ -17,7 +17,7 @@ from sago_harness.report.tables import Cell, Column, Table
 
 if TYPE_CHECKING:
     from sago_harness.report.study import Study
-    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.comparison import Comparison
 
 _RANK = (
     "Rank on each data set, 1 = most stable; models below the line are not ranked there (stock "

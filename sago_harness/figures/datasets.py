@@ -19,7 +19,7 @@ from sago_harness.report.tables import Cell, Column, Table
 
 if TYPE_CHECKING:
     from sago_harness.report.study import Study
-    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.comparison import Comparison
 
 #: Panels in a row.
 _COLUMNS = 4

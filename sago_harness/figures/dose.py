@@ -18,7 +18,7 @@ from sago_harness.report.tables import Cell, Column, Table
 
 if TYPE_CHECKING:
     from sago_harness.report.study import Study
-    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.comparison import Comparison
     from sago_harness.stats.dose import DoseResult
 
 #: Up to so many data sets stand beside each other; more get a figure each.

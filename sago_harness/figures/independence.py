@@ -18,7 +18,7 @@ from sago_harness.stats.quantities import AXES
 
 if TYPE_CHECKING:
     from sago_harness.report.study import Study
-    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.comparison import Comparison
     from sago_harness.stats.independence import IndependenceResult
 
 #: ColorBrewer's PuOr in five steps; which sign a cell has is written in it.

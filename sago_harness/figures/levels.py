@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sago_harness.scores.composite import COMPOSITES
-from sago_harness.stats.compare import OWN, Comparison
+from sago_harness.stats.comparison import OWN, Comparison
 from sago_harness.stats.means import divided, known_mean
 from sago_harness.stats.quantities import AXES
 from sago_harness.stats.reduce import MIRRORING

@@ -23,7 +23,7 @@ from sago_harness.scores.composite import COMPOSITES
 
 if TYPE_CHECKING:
     from sago_harness.report.study import Study
-    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.comparison import Comparison
     from sago_harness.stats.operators import OperatorResult
 
 #: What the operators are held against, set apart from them.

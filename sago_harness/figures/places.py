@@ -10,7 +10,7 @@ import numpy as np
 from sago_harness.figures.levels import noise_levels
 from sago_harness.figures.names import whole
 from sago_harness.figures.series import ordered
-from sago_harness.stats.compare import OWN, Comparison
+from sago_harness.stats.comparison import OWN, Comparison
 from sago_harness.stats.overall import OVERALL
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.reduce import MIRRORING

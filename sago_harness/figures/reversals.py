@@ -16,7 +16,7 @@ from sago_harness.figures.plain import number, told
 from sago_harness.report.tables import Cell, Column, Table
 
 if TYPE_CHECKING:
-    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.comparison import Comparison
     from sago_harness.stats.reversal import ReversalResult
 
 #: Resampling support from which a reversal has an open mark: two equal models that happen to be seen in

@@ -18,7 +18,7 @@ from sago_harness.stats.reduce import MIRRORING
 
 if TYPE_CHECKING:
     from sago_harness.report.study import Study
-    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.comparison import Comparison
     from sago_harness.stats.instability import InstabilityResult
 
 _COLUMNS = 4

@@ -30,7 +30,7 @@ from sago_harness.stats.variance import COMPONENTS
 
 if TYPE_CHECKING:
     from sago_harness.report.study import Study
-    from sago_harness.stats.compare import Comparison
+    from sago_harness.stats.comparison import Comparison
     from sago_harness.stats.variance import VarianceResult
 
 _COLUMNS = 4

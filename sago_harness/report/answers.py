@@ -11,7 +11,7 @@ from sago_harness.report.compared_standing import leaderboard
 from sago_harness.report.main_score import main_score, over_all
 from sago_harness.report.tables import Column, Table, shown
 from sago_harness.stats.adjust import adjust
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.ranks import RankTable
 from sago_harness.stats.table import Doubles
 

@@ -11,7 +11,7 @@ from sago_harness.report.compared_origins import dose, firmness, independence, s
 from sago_harness.report.compared_standing import leaderboard, measures, ranking, weighted
 from sago_harness.report.compared_tests import agreement, pairs, reversals, tau, unstable, where_reversed
 from sago_harness.report.tables import Table
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 
 
 def sections(found: Comparison, names: Collection[str] | None = None) -> list[Table]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sago_harness.report.cells import Cell
 from sago_harness.report.tables import Column, Table
 from sago_harness.stats.apart import CORE
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.intervals import FEW_DOCUMENTS
 
 #: What must be read with a family.

@@ -9,7 +9,7 @@ import numpy as np
 
 from sago_harness.report.cells import Cell, CellRows, Coded, Coding, Row
 from sago_harness.report.tables import Column, Table
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 
 #: Heading of the mark's column, and its key in CSV and JSON.
 MIXED = Column("mixed", "mixed on", "text")

@@ -10,7 +10,7 @@ import numpy as np
 from sago_harness.report.cells import Bounds, Cell, CellRows, Coding, numbers
 from sago_harness.report.compared_matrices import LEAST_NAMES, independence_matrices
 from sago_harness.report.tables import Column, Table
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.independence import IndependenceResult
 from sago_harness.stats.table import Doubles, Flags
 from sago_harness.stats.variance import VarianceResult

@@ -8,7 +8,7 @@ import numpy as np
 
 from sago_harness.report.cells import Cell
 from sago_harness.report.tables import Column, Table
-from sago_harness.stats.compare import OWN, Comparison
+from sago_harness.stats.comparison import OWN, Comparison
 from sago_harness.stats.overall import OVERALL
 from sago_harness.stats.quantities import Quantity
 from sago_harness.stats.ranks import RankTable

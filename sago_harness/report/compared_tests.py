@@ -11,7 +11,7 @@ from sago_harness.report.cells import Bounds, Cell, CellRows, Codes, Coding, cou
 from sago_harness.report.compared_matrices import LEAST_NAMES, tau_matrices
 from sago_harness.report.tables import Column, Table
 from sago_harness.stats.adjust import adjust
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.pair_results import PairBlock
 from sago_harness.stats.table import Doubles, Places
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.overall import OVERALL
 from sago_harness.stats.quantities import Quantity
 

@@ -83,7 +83,7 @@ def settings_table(about: Mapping[str, Any]) -> Table:
     Parameters
     ----------
     about : mapping
-        Of :meth:`sago_harness.stats.compare.Comparison.about`; what it lacks has no row.
+        Of :meth:`sago_harness.stats.comparison.Comparison.about`; what it lacks has no row.
 
     Examples
     --------

@@ -11,7 +11,8 @@ from sago_harness.runs.layers import layers_of_runs
 from sago_harness.runs.read import read_table
 from sago_harness.runs.texts import texts_of
 from sago_harness.scores.profile import LayerProfile
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.workers import each, processors
 

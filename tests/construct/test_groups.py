@@ -14,7 +14,8 @@ from sago_harness.runs.find import RunFile
 from sago_harness.runs.read import read_table
 from sago_harness.scores.composite import relative_instability
 from sago_harness.scores.table import write_parquet
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.independence import IndependenceResult
 from sago_harness.stats.resampling import Settings
 from tests.construct.dosed import Dosed, Level, follow, save_encoder, world

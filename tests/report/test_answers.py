@@ -17,7 +17,8 @@ from sago_harness.report.compared import TABLES
 from sago_harness.report.tables import Column, Table, as_csv, as_markdown, as_text
 from sago_harness.runs.find import find_runs
 from sago_harness.runs.read import read_table
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.resampling import Settings
 from tests.runs.made_runs import write_runs
 

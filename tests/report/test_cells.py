@@ -16,7 +16,8 @@ from sago_harness.report.cells import Bounds, Cell, CellColumn, CellRows, Coded,
 from sago_harness.report.compared import TABLES, sections
 from sago_harness.report.shown import Column, shown, shown_numbers
 from sago_harness.report.tables import Table, as_csv, as_html, as_json, as_latex, as_markdown, as_text
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.table import ScoreTable
 from tests.report.test_tables import HOSTILE

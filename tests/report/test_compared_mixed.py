@@ -14,7 +14,8 @@ from sago_harness.report.compared_mixed import MOST_NOTES, mixed_on, with_marks
 from sago_harness.report.tables import Column, Table, as_csv, as_latex, as_markdown, as_text
 from sago_harness.runs.find import find_runs
 from sago_harness.runs.read import read_table
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.resampling import Settings
 from tests.runs.made_runs import write_runs
 

@@ -22,7 +22,8 @@ from sago_harness.report.matrix import Matrices, Matrix
 from sago_harness.report.tables import Column, Table, as_csv, as_html, as_json, as_latex, as_markdown, as_text
 from sago_harness.runs.find import find_runs
 from sago_harness.runs.read import read_table
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.cross_half import LEAST_DOCUMENTS, LEAST_RELIABILITY
 from sago_harness.stats.independence import LEAST_MODELS, axis_independence, independence_over_models
 from sago_harness.stats.resampling import Settings

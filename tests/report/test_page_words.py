@@ -17,7 +17,8 @@ from sago_harness.report.page.standing import sentences, standings
 from sago_harness.report.page.verdict import CONFIRMED, IMPOSSIBLE, NOT_SHOWN, smallest_adjusted, verdict
 from sago_harness.report.page.whisker import scale_of
 from sago_harness.report.tables import as_csv
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.table import ScoreTable
 from tests.stats.made import table

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from sago_harness.report.result import MOST, result_table
-from sago_harness.stats.compare import Comparison, Settings, compare
+from sago_harness.stats.compare import Settings, compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.components import default_components
 from sago_harness.stats.power import plan
 from sago_harness.stats.rich import Rich

@@ -16,7 +16,8 @@ from sago_harness.errors import SagoError
 from sago_harness.report.compared import TABLES
 from sago_harness.report.save import left_over, save_tables
 from sago_harness.report.tables import Column, Table, as_html
-from sago_harness.stats.compare import CAPPED, SHARES, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import CAPPED, SHARES
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.table import ScoreTable
 from sago_harness.whole import whole, write_all

@@ -17,7 +17,8 @@ from sago_harness.errors import SagoError
 from sago_harness.report.compared import TABLES, sections
 from sago_harness.report.tables import Table, as_json, as_latex, as_markdown, as_text
 from sago_harness.scores.document import HEALTH_FLAGS
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.schemes import scheme_names
 from sago_harness.stats.table import ScoreTable, TaskTable
@@ -423,7 +424,7 @@ def test_p_of_reversal_of_a_large_study_is_that_of_the_scores(monkeypatch: pytes
     """15 pairs of models between one pair of data sets are one too many; scores are what they were."""
     tables = [made(t, i, models="abcdef", documents=12) for i, t in enumerate(("p", "q"))]
     whole = study(tables)
-    monkeypatch.setattr("sago_harness.stats.compare.MOST_PROBABLE", 14)
+    monkeypatch.setattr("sago_harness.stats.score_reversals.MOST_PROBABLE", 14)
     found = study(tables)
     for name, one in found.reversals.items():
         if name in ("sago", "sago_core", "sago_text"):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from sago_harness.report.compared import TABLES
-from sago_harness.stats.compare import Comparison, compare
+from sago_harness.stats.compare import compare
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.epsilon import epsilon_changed, epsilon_tests
 from sago_harness.stats.firmness import FirmnessResult
 from sago_harness.stats.instability import instability

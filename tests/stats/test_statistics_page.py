@@ -15,7 +15,8 @@ from sago_harness.report.compared_standing import HEALTH_LIMIT
 from sago_harness.runs.find import find_runs
 from sago_harness.runs.read import read_table
 from sago_harness.scores.document import HEALTH_FLAGS
-from sago_harness.stats.compare import CAPPED, SHARES, Comparison, Settings, compare
+from sago_harness.stats.compare import Settings, compare
+from sago_harness.stats.comparison import CAPPED, SHARES, Comparison
 from sago_harness.stats.independence import RESAMPLES as INDEPENDENCE
 from sago_harness.stats.variance import RESAMPLES as VARIANCE
 from tests.runs.made_runs import write_runs

@@ -13,7 +13,7 @@ from sago_harness.report.main_score import main_score
 from sago_harness.report.page.standing import Standing
 from sago_harness.report.page.whisker import Scale, scale_of
 from sago_harness.report.tables import Cell, Column, Table
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 
 _AXES = ("sago_generation", "sago_activation", "sago_confidence", "sago_mirroring")
 

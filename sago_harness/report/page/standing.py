@@ -12,7 +12,7 @@ from sago_harness.report.compared_standing import leaderboard, ranking
 from sago_harness.report.main_score import main_score, over_all
 from sago_harness.report.page.markup import document_link, line, one_line
 from sago_harness.report.tables import Column, Table, shown
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.quantities import Quantity
 
 #: Axis -> what moves, as the subject of a sentence.

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sago_harness.report.main_score import main_score
 from sago_harness.report.page.markup import line
 from sago_harness.report.tables import Column, shown
-from sago_harness.stats.compare import Comparison
+from sago_harness.stats.comparison import Comparison
 from sago_harness.stats.reversal import ReversalTable
 from sago_harness.stats.table import Doubles
 
