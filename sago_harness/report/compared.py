@@ -8,6 +8,7 @@ from sago_harness.report.answers import answers
 from sago_harness.report.compared_apart import apart
 from sago_harness.report.compared_mixed import marked
 from sago_harness.report.compared_origins import dose, firmness, independence, schemes, variance, worst
+from sago_harness.report.compared_seeds import seeds
 from sago_harness.report.compared_standing import leaderboard, measures, ranking, weighted
 from sago_harness.report.compared_tests import agreement, pairs, reversals, tau, unstable, where_reversed
 from sago_harness.report.tables import Table
@@ -32,7 +33,7 @@ def sections(found: Comparison, names: Collection[str] | None = None) -> list[Ta
 
 
 #: Printed unasked only where they have rows: most studies have nothing of it.
-RARE = ("apart",)
+RARE = ("apart", "seeds")
 
 #: Name -> function that makes the table, in the order in which they are shown.
 TABLES: dict[str, Callable[[Comparison], Table]] = {
@@ -54,5 +55,6 @@ TABLES: dict[str, Callable[[Comparison], Table]] = {
     "dose": marked(dose),
     "worst": marked(worst),
     "firmness": marked(firmness),
+    "seeds": marked(seeds),
     "schemes": marked(schemes),
 }

@@ -10,6 +10,7 @@ import numpy as np
 from sago_harness.report.cells import Cell, CellRows, Coded, Coding, Row
 from sago_harness.report.tables import Column, Table
 from sago_harness.stats.comparison import Comparison
+from sago_harness.stats.firmness import PACK_SEED
 
 #: Heading of the mark's column, and its key in CSV and JSON.
 MIXED = Column("mixed", "mixed on", "text")
@@ -19,9 +20,6 @@ MOST_NOTES = 10
 
 #: What a note on reading says of such a model, between its name and the fields.
 _SAYS = " is marked as mixed: "
-
-#: Rows of ``firmness`` on runs with another seed of the variants.
-PACK = "pack seed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +44,7 @@ _KEYS: Mapping[str, _Keys] = {
     "variance": _OF_TASK,
     "dose": _OF_TASK,
     "worst": _OF_TASK,
+    "seeds": _OF_TASK,
     "pairs": _Keys(_PAIR, ("task",)),
     "reversals": _Keys(_PAIR),
     "where-reversed": _Keys(_PAIR, ("first", "second")),
@@ -101,7 +100,7 @@ def with_marks(table: Table, found: Comparison) -> Table:
         row is of several models.
     """
     known = {model: tasks for model in found.models if (tasks := mixed_on(found, model))}
-    packs = _mixed_packs(found) if table.name == "firmness" else {}
+    packs = _mixed_packs(found) if table.name in ("firmness", "seeds") else {}
     if not known and not packs:
         return table
     keys = _KEYS.get(table.name, _Keys())
@@ -137,14 +136,14 @@ def with_marks(table: Table, found: Comparison) -> Table:
             for row, within in zip(table.rows, entering, strict=True)
         ]
         if packs:
-            of_pack = [packs.get(one.detail, {}) if one.kind == PACK else {} for one in found.firmness]
+            of_pack = _packs_of_rows(table, found, packs)
             cells = ["; ".join(filter(None, (cell, *own))) for cell, own in zip(cells, of_pack, strict=True)]
         any_marked = any(cells)
     if not any_marked:
         return table
     behind = 1 + max([*names, *places], default=_last_text(table))
     columns = (*table.columns[:behind], MIXED, *table.columns[behind:])
-    of_packs = [note for pack in packs.values() for notes in pack.values() for note in notes]
+    of_packs = [note for pack in packs.values() for on in pack.values() for note in on.values()]
     notes = (*table.notes, *_notes(found, list(seen), table.notes), *_first(of_packs))
     return replace(table, columns=columns, rows=_inserted(table.rows, cells, behind), notes=notes)
 
@@ -160,21 +159,37 @@ def _entering(table: Table, found: Comparison) -> Iterator[tuple[str, ...]]:
     yield from (found.models for _ in table.rows)
 
 
-def _mixed_packs(found: Comparison) -> dict[str, dict[str, list[str]]]:
-    """Return pack seed -> models that are mixed with it and where, as a mark says it -> their notes.
+def _mixed_packs(found: Comparison) -> dict[str, dict[str, dict[str, str]]]:
+    """Return pack seed -> models that are mixed with it -> data sets on which they are -> the note on that.
 
     Runs of another seed are no part of the scores; what was marked on reading them is told in notes alone.
     """
     told = {note.split(_SAYS)[0]: note for note in found.notes if _SAYS in note}
-    made: dict[str, dict[str, list[str]]] = {}
-    for seed in sorted({one.detail for one in found.firmness if one.kind == PACK}):
+    made: dict[str, dict[str, dict[str, str]]] = {}
+    for seed in sorted({one.detail for one in found.firmness if one.kind == PACK_SEED}):
         for model in found.models:
             heads = {task: f"{task}: {model} with pack seed {seed}" for task in found.tasks}
-            on = [task for task, head in heads.items() if head in told]
+            on = {task: told[head] for task, head in heads.items() if head in told}
             if on:
-                mark = f"{model}: {', '.join(on)}"
-                made.setdefault(seed, {})[mark] = [told[heads[task]] for task in on]
+                made.setdefault(seed, {})[model] = on
     return made
+
+
+def _packs_of_rows(
+    table: Table, found: Comparison, packs: Mapping[str, Mapping[str, Mapping[str, str]]]
+) -> Iterator[list[str]]:
+    """Yield which runs of other seeds that a row holds numbers of are mixed, and where."""
+    if table.name == "firmness":
+        for one in found.firmness:
+            of_seed = packs.get(one.detail, {}) if one.kind == PACK_SEED else {}
+            yield [f"{model}: {', '.join(on)}" for model, on in of_seed.items()]
+        return
+    for task, model, *_ in table.rows:
+        of_model = {seed: [*of_seed.get(str(model), ())] for seed, of_seed in packs.items()}
+        on_task = {
+            seed: [task] if task in on else [] if task in found.tasks else on for seed, on in of_model.items()
+        }
+        yield [f"seed {seed}: {', '.join(map(str, on))}" for seed, on in on_task.items() if on]
 
 
 def _last_text(table: Table) -> int:

@@ -58,7 +58,8 @@ def by_pack(runs: Sequence[RunFile]) -> tuple[list[RunFile], dict[int, list[RunF
         where = "" if len(of) == len(tasks) else f"{', '.join(of)}: "
         listed = ", ".join(map(str, known))
         notes.append(
-            f"{where}pack seeds {listed} found: ranked by {main}, the others are in 'How firm is this'"
+            f"{where}pack seeds {listed} found: ranked by {main}, the others are in 'How firm is this?' "
+            "and 'Other seeds of the variants'"
         )
     return ranked, dict(sorted(others.items())), notes
 

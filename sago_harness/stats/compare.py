@@ -33,6 +33,7 @@ from sago_harness.stats.schemes import SchemeResult, scheme_names, scheme_scores
 from sago_harness.stats.score_reversals import reversal_tables
 from sago_harness.stats.score_tests import Tests, has_documents, tests_on_data_set, tests_over_data_sets
 from sago_harness.stats.scored import ScoredTask
+from sago_harness.stats.seeds import seed_results
 from sago_harness.stats.table import Flags, ScoreTable
 from sago_harness.stats.workers import Clock, each, processors
 
@@ -103,6 +104,10 @@ def compare(
     # Nothing else needs the variants, which take much of the space.
     del lean, of_scheme
     parts = [replace(part, lean=None) for part in parts]
+    with clock("firmness"):
+        seeds = seed_results(
+            {part.scored.task: part.scored for part in parts}, {part.scored.task: part.firm for part in parts}
+        )
     if settings.scheme != OWN:
         parts = [under_scheme(part, schemes[settings.scheme]) for part in parts]
     scored = {part.scored.task: part.scored for part in parts}
@@ -152,6 +157,7 @@ def compare(
         dose=[one for part in parts for one in part.dose],
         worst=[one for part in parts for one in part.worst],
         firmness=firm,
+        seeds=seeds,
         schemes=schemes,
         apart=[one for part in parts for one in part.apart],
         signatures={part.scored.task: part.signatures for part in parts},

@@ -25,6 +25,7 @@ from sago_harness.stats.resampling import Settings
 from sago_harness.stats.reversal import ReversalTable
 from sago_harness.stats.schemes import SchemeResult
 from sago_harness.stats.scored import ScoredTask
+from sago_harness.stats.seeds import SeedResult
 from sago_harness.stats.variance import VarianceResult
 from sago_harness.stats.worst import Texts, WorstResult, with_texts
 
@@ -71,6 +72,8 @@ class Comparison:
     firmness : list of FirmnessResult
     schemes : dict of str to SchemeResult
         The published schemes on the same records.
+    seeds : list of SeedResult
+        Scores under other seeds of the variants, where any were run.
     apart : list of ApartResult
         Families beside the score, where there are any.
     signatures : dict of str to dict of str to mapping
@@ -105,6 +108,7 @@ class Comparison:
     firmness: Sequence[FirmnessResult]
     schemes: Mapping[str, SchemeResult]
     apart: Sequence[ApartResult] = ()
+    seeds: Sequence[SeedResult] = ()
     signatures: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]] = field(default_factory=dict)

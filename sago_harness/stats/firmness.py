@@ -29,6 +29,9 @@ SPLITS = 2
 #: Documents that a model needs on either side where right and wrong answers are looked at apart.
 LEAST_ANSWERS = 10
 
+#: Kind of the variations that were made with other seeds of the variants.
+PACK_SEED = "pack seed"
+
 #: How much more a family counts where weights are changed.
 HEAVIER = 2.0
 
@@ -141,13 +144,13 @@ def pack_variation(seed: int, table: TaskTable, models: Sequence[str]) -> Variat
     """
     own = [model for model in table.models if model in models]
     if not own:
-        return Variation("pack seed", str(seed), {}, "no model of the ranking was run with it")
+        return Variation(PACK_SEED, str(seed), {}, "no model of the ranking was run with it")
     places = [list(models).index(model) for model in own]
     found = {}
     for name, values in composite_values(reduce_task(table.with_models(own))).items():
         found[name] = np.full(len(models), np.nan)
         found[name][places] = values
-    return Variation("pack seed", str(seed), found)
+    return Variation(PACK_SEED, str(seed), found)
 
 
 def _halves(table: TaskTable, scored: ScoredTask, seed: int) -> Iterator[Variation]:

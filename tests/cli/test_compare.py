@@ -162,8 +162,8 @@ def test_texts_are_those_of_the_seed_that_ranks(tmp_path: Path, capsys: pytest.C
     out = tmp_path / "out"
     assert main(["compare", str(tmp_path / "runs"), "--resamples", "99", "--out", str(out)]) == 0
     assert (
-        "pack seeds 7, 42 found: ranked by 42, the others are in 'How firm is this'"
-        in capsys.readouterr().out
+        "pack seeds 7, 42 found: ranked by 42, the others are in 'How firm is this?' "
+        "and 'Other seeds of the variants'" in capsys.readouterr().out
     )
     tables = json.loads((out / "comparison.json").read_text())["tables"]
     worst = tables["worst"]["rows"]

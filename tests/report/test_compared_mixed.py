@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sago_harness.report.compared import TABLES, sections
+from sago_harness.report.compared import RARE, TABLES, sections
 from sago_harness.report.compared_mixed import MOST_NOTES, mixed_on, with_marks
 from sago_harness.report.tables import Column, Table, as_csv, as_latex, as_markdown, as_text
 from sago_harness.runs.find import find_runs
@@ -68,7 +68,7 @@ def test_what_is_mixed_is_known(found: Comparison) -> None:
     assert [note for note in found.notes if note.startswith(NOTE)]
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("answers", "apart")])
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("answers", *RARE)])
 def test_every_row_of_a_mixed_model_is_marked(name: str, found: Comparison, plain: Comparison) -> None:
     table = TABLES[name](found)
     records = table.records()
@@ -147,5 +147,9 @@ def test_runs_of_another_seed_are_marked_where_they_are_told(tmp_path: Path) -> 
     for record in firm.records():
         assert record["mixed"] == ("a: p; b: p" if record["kind"] == "pack seed" else "")
     assert set(told) <= set(firm.notes)
+    seeds = TABLES["seeds"](study)
+    for record in seeds.records():
+        assert record["mixed"] == ("" if record["task"] == "q" else "seed 7: p")
+    assert set(told) <= set(seeds.notes)
     # They enter no score.
     assert "mixed" not in [column.key for column in TABLES["ranking"](study).columns]

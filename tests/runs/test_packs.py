@@ -26,6 +26,8 @@ from tests.runs.test_read import equal_tables
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 LATER = "2026-02-02T03-04-05.000006"
+OTHERS = "the others are in 'How firm is this?' and 'Other seeds of the variants'"
+
 LATEST = "2026-03-02T03-04-05.000006"
 
 
@@ -44,7 +46,7 @@ def test_the_most_frequent_seed_ranks(tmp_path: Path) -> None:
     made(tmp_path, models=("a", "b"), pack_seed=7, time=LATER)
     made(tmp_path, models=("c",), pack_seed=9, time=LATER)
     table = table_of(tmp_path)
-    assert table.notes == ("pack seeds 7, 9, 42 found: ranked by 42, the others are in 'How firm is this'",)
+    assert table.notes == (f"pack seeds 7, 9, 42 found: ranked by 42, {OTHERS}",)
     assert table.models == ("a", "b", "c")
     equal_tables(table.load("made00"), table_of(tmp_path / "seed42").load("made00"))
     assert list(table.packs) == [7, 9]
@@ -72,9 +74,7 @@ def test_all_data_sets_are_ranked_by_one_seed_where_they_have_it(tmp_path: Path)
     # Seed 7 has one run more; without r it is even, and 7 and 42 are equally new.
     assert [{s["seed"] for s in one.signatures} for one in table] == [{7}, {7}, {7}]
     assert table.packs[42].tasks == ("p", "q")
-    assert table.notes[1] == (
-        "p, q: pack seeds 7, 42 found: ranked by 7, the others are in 'How firm is this'"
-    )
+    assert table.notes[1] == (f"p, q: pack seeds 7, 42 found: ranked by 7, {OTHERS}")
     assert table.notes[0].startswith("3 older runs left out: ")
     table = table_of(tmp_path, tasks=["p", "q"])
     assert [{s["seed"] for s in one.signatures} for one in table] == [{42}, {42}]
@@ -235,7 +235,7 @@ def test_it_is_told_what_was_found(tmp_path: Path) -> None:
     made(tmp_path, tasks=["p", "q"], pack_seed=7)
     found = compare(table_of(tmp_path), QUICK)
     said = TABLES["leaderboard"](found).notes
-    assert said[0] == "pack seeds 7, 42 found: ranked by 42, the others are in 'How firm is this'"
+    assert said[0] == f"pack seeds 7, 42 found: ranked by 42, {OTHERS}"
     firm = TABLES["firmness"](found)
     assert {row[2] for row in firm.rows if row[1] == "pack seed"} == {"7"}
     about = found.about()

@@ -82,7 +82,7 @@ PARTS: tuple[Part, ...] = (
         "A model that hardly answers looks stable. And a ranking is worth as much as it survives being "
         "looked at otherwise.",
         ("health",),
-        ("firmness", "schemes"),
+        ("firmness", "seeds", "schemes"),
     ),
 )
 
