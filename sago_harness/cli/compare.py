@@ -20,8 +20,7 @@ examples:
   sago compare runs/ --out study --control base   all models against one; tables as JSON, CSV, Markdown, LaTeX
 
 tables: answers (all in short), leaderboard, weighted, ranking, measures, apart, unstable, pairs, reversals,
-where-reversed, agreement, tau, independence, variance, dose, worst, firmness, seeds,
-schemes
+where-reversed, agreement, tau, independence, variance, dose, worst, firmness, seeds, schemes
 (docs/statistics.md explains each)
 """
 
