@@ -153,7 +153,7 @@ def _collect(args: argparse.Namespace) -> int:
         with writing(Path(args.docs)):
             replace_section(Path(args.docs), f"{markdown(rows, 4)}\n\n{summary}\n", "sample")
     with writing(Path(args.out)), Path(args.out).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file)
         head = [f"{name}: {what}" for name in names for what in ("same", "natural")]
         writer.writerow([*asdict(items[0]), *head])
         for item in items:

@@ -31,6 +31,9 @@ from sago_harness.report.shown import shown as shown
 #: Rows that are written together.
 _AT_ONCE = 2**14
 
+#: What a spreadsheet takes a text for a formula by.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
 #: Characters of a line that columns of a matrix are held to, on a terminal and in LaTeX.
 WIDTH = 100
 
@@ -300,16 +303,13 @@ def as_csv(table: Table) -> str:
     m,r
     '=1+1,0.25
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     head: list[str] = []
     for column in table.columns:
         pair = column.kind in PAIRS
         head += [f"{column.key}_low", f"{column.key}_high"] if pair else [column.key]
-    writer.writerow(head)
     if isinstance(table.rows, CellRows):
-        out.writelines(_csv_rows(table.rows))
-        return out.getvalue()
+        return "".join([_csv_line(head), "\n", *_csv_rows(table.rows)])
+    lines = [_csv_line(head)]
     for row in table.rows:
         cells: list[str | int | float] = []
         for cell, column in zip(row, table.columns, strict=True):
@@ -318,8 +318,8 @@ def as_csv(table: Table) -> str:
                 cells += [_csv(bound) for bound in bounds]
             else:
                 cells.append(_csv(cell))
-        writer.writerow(cells)
-    return out.getvalue()
+        lines.append(_csv_line(cells))
+    return "\n".join([*lines, ""])
 
 
 def _csv_rows(rows: CellRows) -> Iterator[str]:
@@ -348,9 +348,15 @@ def _csv_rows(rows: CellRows) -> Iterator[str]:
 
 def _field(cell: Cell) -> str:
     """Return a cell as it stands in a row of several, in quotes where it needs them."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow([_csv(cell), ""])
-    return out.getvalue().removesuffix(",\n")
+    return _csv_line([_csv(cell), ""]).removesuffix(",")
+
+
+def _csv_line(cells: Sequence[str | int | float]) -> str:
+    """Return a row without its end."""
+    out = io.StringIO(newline="")
+    # The writer puts in quotes what holds any character of the end of its lines.
+    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    return out.getvalue().removesuffix("\r\n")
 
 
 def _csv(cell: Cell) -> str | int | float:
@@ -360,7 +366,7 @@ def _csv(cell: Cell) -> str | int | float:
         return int(cell)
     if isinstance(cell, str):
         text = cell.encode("utf-8", "replace").decode()
-        return f"'{text}" if text[:1] in "=+-@\t\r" else text
+        return f"'{text}" if text.startswith(_FORMULA) else text
     return cell
 
 

@@ -16,11 +16,14 @@ from sago_harness.errors import SagoError
 from sago_harness.report.compared import TABLES
 from sago_harness.report.save import left_over, save_tables
 from sago_harness.report.tables import Column, Table, as_html
+from sago_harness.runs.find import find_runs
+from sago_harness.runs.read import read_table
 from sago_harness.stats.compare import compare
 from sago_harness.stats.comparison import CAPPED, SHARES
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.table import ScoreTable
 from sago_harness.whole import whole, write_all
+from tests.runs.made_runs import write_runs
 from tests.stats.made import table
 
 ONE = Table("one", "One", (Column("a"),), ((1.0,),))
@@ -31,6 +34,34 @@ def test_tables_of_an_earlier_call_are_named(tmp_path: Path) -> None:
     assert left_over([ONE], tmp_path, ["json", "csv", "md"]) == []
     save_tables([ONE], {}, tmp_path, ["md"])
     assert [path.name for path in left_over([ONE], tmp_path, ["md"])] == ["comparison.json", "one.csv"]
+
+
+def test_csv_and_json_hold_the_same_cells(tmp_path: Path) -> None:
+    """Of every table of a study, read back: texts as they are, empty where nothing is, numbers in full."""
+    write_runs(tmp_path / "runs", models=3, tasks=["p", "q"], documents=12, variants=6)
+    write_runs(tmp_path / "runs" / "7", models=3, tasks=["p"], documents=12, variants=6, seed=7, pack_seed=7)
+    found = compare(read_table(find_runs([tmp_path / "runs"])), Settings(resamples=99))
+    made = [make(found) for make in TABLES.values()]
+    save_tables(made, found.about(), tmp_path, ["json", "csv"])
+    tables = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))["tables"]
+    assert set(tables) == set(TABLES)
+    for name, one in tables.items():
+        with (tmp_path / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        for row, record in zip(rows, one["rows"], strict=True):
+            cells = {}
+            for key, value in record.items():
+                if isinstance(value, list) or f"{key}_low" in row:
+                    low, high = value or (None, None)
+                    cells |= {f"{key}_low": low, f"{key}_high": high}
+                else:
+                    cells[key] = value
+            assert set(cells) == set(row)
+            for key, value in cells.items():
+                if value is None or isinstance(value, str):
+                    assert row[key] == (value or ""), (name, key)
+                else:
+                    assert float(row[key]) == value, (name, key)
 
 
 def test_every_format_carries_what_the_numbers_depend_on(tmp_path: Path) -> None:

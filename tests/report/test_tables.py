@@ -87,6 +87,16 @@ def test_csv_comes_back_and_holds_no_formula() -> None:
     assert rows[4]["model"] == "'" + HOSTILE[4]
 
 
+@pytest.mark.parametrize("first", "=+-@\t\r\n＝＋－＠")
+def test_no_text_of_a_csv_is_a_formula(first: str) -> None:
+    (row,) = csv.DictReader(io.StringIO(as_csv(table((f"{first}1",)))))
+    assert row["model"] == f"'{first}1"
+
+
+def test_a_text_of_nothing_is_an_empty_cell() -> None:
+    assert as_csv(table(("", "a"))).splitlines()[1:] == [",0.5,0.25,0.75", "a,0.5,0.25,0.75"]
+
+
 def test_latex_escapes_what_it_would_run() -> None:
     text = as_latex(table())
     assert r"\input" not in text

@@ -84,7 +84,7 @@ def test_an_item_read_once_is_left_out():
 
 
 def test_key_and_judgements_come_back_as_written(tmp_path):
-    items = [Item("0001", "x", "x1", "zh", "d", 'a "quoted"\nline, with comma', "b", "")]
+    items = [Item("0001", "x", "x1", "zh", "d", 'a "quoted"\nline, with comma', "b\rc\r\nd", "")]
     write_items(tmp_path / "key.csv", items)
     assert read_items(tmp_path / "key.csv") == items
     (tmp_path / "a.tsv").write_text("0001\ty\tn\n\n")

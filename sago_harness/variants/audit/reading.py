@@ -195,7 +195,7 @@ def digest(items: Iterable[Item]) -> str:
 def write_items(path: Path, items: Sequence[Item]) -> None:
     """Write the key: what every item is."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Item)], lineterminator="\n")
+        writer = csv.DictWriter(file, [field.name for field in fields(Item)])
         writer.writeheader()
         writer.writerows(asdict(item) for item in items)
 
