@@ -77,6 +77,15 @@ def run(args: argparse.Namespace) -> int:
     found = study.found
     # Files have all tables; for the terminal alone those that are printed are made.
     made = sections(found, wanted if wanted and not args.out else None)
+    failed: SagoError | None = None
+    if args.out:
+        from sago_harness.report.save import left_over, save_tables
+
+        # Files first: a reader who has seen enough (`| head`) must not cost them, nor a full disk the output.
+        try:
+            save_tables(made, found.about(), args.out, formats)
+        except SagoError as error:
+            failed = error
     width = max(LEAST_WIDTH, get_terminal_size((WIDTH, 0)).columns)
     if wanted and "leaderboard" not in wanted:
         # What was left out or marked on reading stands under the leaderboard otherwise.
@@ -86,10 +95,9 @@ def run(args: argparse.Namespace) -> int:
         if unasked or section.name in wanted:
             print(as_text(_cut(section, args.rows), width) + "\n")
     print(found.signature)
+    if failed:
+        raise failed
     if args.out:
-        from sago_harness.report.save import left_over, save_tables
-
-        save_tables(made, found.about(), args.out, formats)
         print(f"all tables are in {args.out}")
         if old := left_over(made, args.out, formats):
             more = f" and {len(old) - 1} more" if len(old) > 1 else ""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from sago_harness.cli.main import main
+from sago_harness.errors import SagoError
 from sago_harness.scores.table import read_parquet
 from tests.cli.conftest import Sago, model
 from tests.runs.made_runs import write_runs
@@ -234,3 +237,37 @@ def test_a_published_scheme_has_no_upper_end_at_1(runs: Path, tmp_path: Path) ->
     assert max(high for _, (_, high) in seen) > 1.0, "held to [0, 1], a value above 1 would lie outside"
     for value, (low, high) in seen:
         assert low <= value <= high
+
+
+def test_files_are_whole_where_the_reader_of_the_output_has_left(runs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [
+        sys.executable,
+        "-m",
+        "sago_harness",
+        "compare",
+        str(runs),
+        "--resamples",
+        "99",
+        "--out",
+        str(out),
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(timeout=120) == 0
+    assert (out / "comparison.json").is_file()
+
+
+def test_a_folder_that_cannot_be_written_costs_no_output(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise SagoError("the disk is full")
+
+    monkeypatch.setattr("sago_harness.report.save.save_tables", full)
+    assert main(["compare", str(runs), "--resamples", "99", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr()
+    assert "Leaderboard" in said.out
+    assert "all tables are in" not in said.out
+    assert said.err == "sago: error: the disk is full\n"
