@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from sago_harness.stats.components import VarianceComponents
     from sago_harness.stats.power import PlanResult
 
+#: Documents of a pilot under which it is said how rough its variance is.
+ROUGH = 30
+
 _EPILOG = """\
 examples:
   sago plan                                       documents for a difference of .05 of sago_core
@@ -165,7 +168,13 @@ def _pilot(folder: str, score: str, allow_mixed: bool) -> tuple[VarianceComponen
             failed.append(error)
     if not found:
         raise failed[0]
-    return pooled(found), (*table.notes, *map(str, failed))
+    made = pooled(found)
+    rough = []
+    if made.documents < ROUGH:
+        within = 1.0 / math.sqrt(2.0 * (made.documents - 1.0))
+        told = f"a pilot of {made.documents} documents tells an sd only within about {within:.0%}"
+        rough.append(f"{told}, one standard error")
+    return made, (*table.notes, *map(str, failed), *rough)
 
 
 def _variants(args: argparse.Namespace, components: VarianceComponents) -> int:

@@ -36,8 +36,13 @@ def leaderboard(found: Comparison) -> Table:
         left = found.total.left_out
         for name in found.scores:
             for model, lacks in left.get(name, {}).items():
-                if lacks and name == found.scores[0]:
-                    notes.append(f"{model} is not in the mean over data sets: it lacks {', '.join(lacks)}")
+                if not lacks or name != found.scores[0]:
+                    continue
+                absent = [task for task in lacks if model not in found.scored[task].models]
+                unscored = [task for task in lacks if task not in absent]
+                why = [f"it lacks {', '.join(absent)}"] if absent else []
+                why += [f"it has no {name} on {', '.join(unscored)}"] if unscored else []
+                notes.append(f"{model} is not in the mean over data sets: {', and '.join(why)}")
         for name in found.scores:
             own = found.total.tasks_of.get(name, ())
             if own and len(own) < len(found.tasks):
@@ -181,6 +186,8 @@ def measures(found: Comparison) -> Table:
     notes = [
         "relative instability r: 0 = nothing moves, 1 = as far as for an unrelated question; x_mr: share of "
         "the prompt's change that the response takes over"
+        if found.settings.scheme == OWN
+        else f"{found.settings.scheme}: 0 = nothing moves; there is no level of chance to hold it against"
     ]
     if found.total is not None:
         notes.append(f"{OVERALL}: unweighted mean over data sets, of models that have all of them")
@@ -289,18 +296,18 @@ def _order(found: Comparison, quantities: Mapping[str, Quantity], models: Sequen
 
 
 def _beside_over(found: Comparison) -> dict[str, list[float]]:
-    """Return accuracy and flips over the data sets that have them, unweighted."""
+    """Return accuracy and flips over the data sets that have them, of models with all of these."""
     made: dict[str, list[float]] = {}
     for name in _BESIDE:
         values = []
         for model in found.models:
             each = [
-                float(one.beside[name].values[one.models.index(model)])
+                float(one.beside[name].values[one.models.index(model)]) if model in one.models else np.nan
                 for one in found.scored.values()
-                if name in one.beside and model in one.models
+                if name in one.beside and np.isfinite(one.beside[name].values).any()
             ]
-            known = [v for v in each if np.isfinite(v)]
-            values.append(float(np.mean(known)) if known else float("nan"))
+            # A mean over other data sets than those of the next row would be no column.
+            values.append(float(np.mean(each)) if each else float("nan"))
         if np.isfinite(values).any():
             made[name] = values
     return made

@@ -35,6 +35,9 @@ FIELDS: dict[str, str] = {
     "quantised": "quantised weights",
 }
 
+#: What stands in the results file alone.
+_OF_RESULTS = ("generation", "prompts", "scoring", "measures")
+
 #: What follows from another seed: other variants, chance controls, and documents with their gold answers.
 _FOLLOWS = ("pack", "seed", "variants", "prompts", "scoring")
 
@@ -107,6 +110,29 @@ def check(
         for one in mismatches(of_task):
             found.setdefault((one.task, one.model), []).append(one)
     return frozenset(found), _told(found, allow_mixed)
+
+
+def unstated(runs: Sequence[RunFile]) -> list[str]:
+    """Return a note on each run without a results file: what it does not state cannot be compared.
+
+    Parameters
+    ----------
+    runs : sequence of RunFile
+
+    Returns
+    -------
+    list of str
+    """
+    notes = []
+    for run in runs:
+        if run.results is None:
+            lacking = [FIELDS[field] for field in _OF_RESULTS if not _value(run.signature, field)]
+            if lacking:
+                notes.append(
+                    f"{run.task}: {run.model} has no results file beside its records, and it is not checked "
+                    f"whether it is like the others in {', '.join(lacking)}"
+                )
+    return notes
 
 
 def check_pack(

@@ -56,6 +56,10 @@ class RunFile:
     older: int = 0
 
 
+#: How a record begins inside of a line of samples.
+_RECORD = rb'"{\"record\":'
+
+
 @dataclass(frozen=True, slots=True)
 class _Results:
     """What matters here of a results file."""
@@ -269,7 +273,11 @@ def _ours(samples: Path, own: Mapping[str, Any]) -> bool:
     first = first_sample(samples)
     if first is None:
         return bool(own)
-    return bool(first) and all(isinstance(text, str) and text.startswith('{"record":') for text in first)
+    if first and any(isinstance(text, str) and text.startswith('{"record":') for text in first):
+        return True
+    # A first line that lost its record is told of where the file is read; nothing must vanish with it.
+    with samples.open("rb") as lines:
+        return any(_RECORD in line for line in lines)
 
 
 def _filters(samples: Path) -> tuple[str, ...]:
@@ -278,7 +286,7 @@ def _filters(samples: Path) -> tuple[str, ...]:
     with samples.open("rb") as lines:
         for line in lines:
             # What is wrong with a line is said where it is read.
-            with contextlib.suppress(ValueError, AttributeError):
+            with contextlib.suppress(ValueError, AttributeError, RecursionError):
                 found[str(json.loads(line.decode("utf-8")).get("filter", "none"))] = None
     return tuple(found)
 

@@ -10,7 +10,7 @@ from sago_harness.errors import SagoError, unknown
 from sago_harness.runs.ahead import ask_ahead
 from sago_harness.runs.blocks import task_table
 from sago_harness.runs.columns import Columns, read_columns
-from sago_harness.runs.comparable import check, check_pack
+from sago_harness.runs.comparable import check, check_pack, unstated
 from sago_harness.runs.find import RunFile
 from sago_harness.runs.packs import by_pack
 from sago_harness.runs.texts import texts as texts
@@ -60,7 +60,8 @@ def read_table(
     chosen = _chosen(runs, models, tasks)
     ranked, others, found = by_pack(chosen)
     marked, mixed = check(ranked, allow_mixed=allow_mixed)
-    notes = [*_older(chosen), *found, *mixed]
+    alone = len({run.model for run in chosen}) < 2
+    notes = [*_older(chosen), *found, *mixed, *_filters(chosen), *(() if alone else unstated(chosen))]
     for seed, these in others.items():
         notes += check_pack(seed, these, ranked, allow_mixed=allow_mixed)
     if skip_damaged:
@@ -113,6 +114,20 @@ def _chosen(
         if name not in named:
             raise unknown("task", name, named, "these runs")
     return [run for run in chosen if tasks is None or run.task in tasks or _plain_task(run) in tasks]
+
+
+def _filters(runs: Sequence[RunFile]) -> list[str]:
+    """Return a note on each task that is there under several filters."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        if run.filter:
+            found.setdefault(_plain_task(run), {})[run.task] = None
+    return [
+        f"{' and '.join(tasks)} are the same responses under several filters: whatever spans data sets "
+        f"counts them as independent, which they are not (--tasks {next(iter(tasks))} takes one of them)"
+        for tasks in found.values()
+        if len(tasks) > 1
+    ]
 
 
 def _plain_task(run: RunFile) -> str:

@@ -145,7 +145,7 @@ def first_sample(path: Path) -> list[Any] | None:
             for line in lines:
                 try:
                     responses = json.loads(line.decode("utf-8"))["filtered_resps"]
-                except (ValueError, KeyError, TypeError):
+                except (ValueError, KeyError, TypeError, RecursionError):
                     continue
                 return list(responses)
     except OSError as error:

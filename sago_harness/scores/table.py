@@ -9,9 +9,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sago_harness.axes import MEASURES
+from sago_harness.data import Role
 from sago_harness.errors import SagoError
 from sago_harness.scores.composite import TaskScores, task_scores
 from sago_harness.scores.document import document_metrics
@@ -51,6 +52,9 @@ _SPREAD: dict[str, tuple[str, ...]] = {
     "first": ("x_bleu", "x_bert", "x_sem", "x_prob", "x_ent", "characters"),
     "tokens": ("prompt", "response", "forced"),
 }
+
+#: What a response can be of a document.
+ROLES: tuple[str, ...] = get_args(Role)
 
 #: What no record of any version lacks.
 _NEEDED: dict[str, type] = {
@@ -101,6 +105,8 @@ def read_filters(path: Path, damaged: list[str] | None = None) -> dict[str, list
         Filter -> records, in the order in which the filters stand in the file.
     """
     found: dict[str, list[Row]] = {}
+    # Lines of other projects; a file is of one task, and beside ours there are none.
+    foreign: list[int] = []
     try:
         # Bytes that are no UTF-8 must name their line, so lines are decoded one by one.
         with path.open("rb") as lines:
@@ -109,7 +115,7 @@ def read_filters(path: Path, damaged: list[str] | None = None) -> dict[str, list
                 try:
                     try:
                         name, rows = _records(line, where)
-                    except (ValueError, KeyError, TypeError, IndexError) as error:
+                    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
                         if isinstance(error, SagoError):
                             raise
                         raise SagoError(f"{where} is no sample of lm-eval: {error}") from error
@@ -120,8 +126,15 @@ def read_filters(path: Path, damaged: list[str] | None = None) -> dict[str, list
                     continue
                 if rows:
                     found.setdefault(name, []).extend(rows)
+                else:
+                    foreign.append(number)
     except OSError as error:
         raise SagoError(f"{path} cannot be read: {error.strerror}") from error
+    for number in foreign if found else ():
+        said = f"{path} line {number} holds no record of sago-harness, as the other lines do"
+        if damaged is None:
+            raise SagoError(said)
+        damaged.append(said)
     return found
 
 
@@ -129,8 +142,11 @@ def _records(line: bytes, where: str) -> tuple[str, list[Row]]:
     """Return the filter of one sample and its records, none where they are not ours."""
     sample = json.loads(line.decode("utf-8"))
     filtered, responses = sample["filtered_resps"], sample["resps"]
-    if not all(isinstance(t, str) and t.startswith('{"record":') for t in filtered):
+    ours = [isinstance(t, str) and t.startswith('{"record":') for t in filtered]
+    if not any(ours):
         return "", []
+    if not all(ours):
+        raise SagoError(f"{where}: response {ours.index(False) + 1} of {len(ours)} is no record")
     rows = [
         _whole(migrated({**json.loads(text), "response": said[0]}, where), where)
         for text, said in zip(filtered, responses, strict=True)
@@ -143,6 +159,11 @@ def _whole(row: Row, where: str) -> Row:
     for name, kind in _NEEDED.items():
         if not isinstance(row.get(name), kind):
             raise SagoError(f"{where}: a record without {name!r}")
+    for name, value in row["distances"].items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise SagoError(f"{where}: {name} is {value!r:.40}, and no number")
+    if row["role"] not in ROLES:
+        raise SagoError(f"{where}: role {row['role']!r:.40}: known are {', '.join(ROLES)}")
     return row
 
 

@@ -92,6 +92,7 @@ def compare(
             if task in pack.tasks:
                 with clock("reading"):
                     other = pack.load(task)
+                    check_values(other)
                 with clock("firmness"):
                     add_pack(part, seed, other)
         return part

@@ -142,7 +142,9 @@ class Comparison:
         content = hashlib.sha256(dumps(self.signatures).encode()).hexdigest()[:16]
         parts = [f"{name}:{value}" for name, value in asdict(self.settings).items() if value != ""]
         named = f"models:{len(self.models)}|tasks:{','.join(self.tasks)}"
-        return "|".join(["sago compare", named, *parts, f"version:{_version()}", f"runs:{content}"])
+        line = "|".join(["sago compare", named, *parts, f"version:{_version()}", f"runs:{content}"])
+        # Names come from outside, and this is one line in every format.
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
     def about(self) -> dict[str, Any]:
         """Return what stands beside the tables in JSON."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sago_harness.stats.apart import ApartResult, families_apart
 from sago_harness.stats.comparison import SHARES
@@ -137,8 +138,12 @@ def _shown_score(scored: ScoredTask) -> str:
 
 
 def _lean(table: TaskTable) -> TaskTable:
-    """Return what the published schemes need: raw deltas, in half of the space."""
-    raw: Any = {name: values.astype(np.float32) for name, values in table.raw.items()}
+    """Return what the published schemes need: raw deltas, in half of the space.
+
+    As everywhere, a variant enters only where every model that the document enters for was scored on it: one
+    that a model lacks must not make it look steadier than the others.
+    """
+    raw: Any = {name: _shared(values.astype(np.float32)) for name, values in table.raw.items()}
     return replace(
         table,
         distances={},
@@ -149,6 +154,16 @@ def _lean(table: TaskTable) -> TaskTable:
         correct=None,
         raw=raw,
     )
+
+
+def _shared(raw: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Blank out the variants of each document that a model with values on the document lacks."""
+    known = np.isfinite(raw)
+    if known.all():
+        return raw
+    entering = known.any(axis=2, keepdims=True)
+    raw[np.broadcast_to(~(known | ~entering).all(axis=0), raw.shape)] = np.nan
+    return raw
 
 
 def under_scheme(part: Part, scheme: SchemeResult) -> Part:

@@ -64,6 +64,11 @@ def pilot_components(table: TaskTable, score: str = "sago_core") -> VarianceComp
         raise SagoError(f"pilot {table.task!r} has {n} documents scored for all models, it needs 3 or more")
     influence = n * quantities(reduced, keep)[score].influence[:, keep]
     total = float(_over_pairs(influence).sum()) / (n - 1)
+    if not total > 0.0:
+        raise SagoError(
+            f"pilot {table.task!r}: its {len(at)} models do not differ on any document in {score}, "
+            "and nothing can be planned from that: are they the same run, or does nothing move?"
+        )
     part, variants = _variants_part(table, at, reduced, shares, keep)
     split = math.isfinite(part)
     part = min(part, total) if split else part

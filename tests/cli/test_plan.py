@@ -118,6 +118,19 @@ def test_a_pilot_gives_the_variances(plan: Plan, pilot: list[TaskTable]) -> None
     assert read(plan("runs", "--recipe", "default", "--json"))["plan"]["variants"] == 12
 
 
+def test_a_small_pilot_says_how_rough_it_is(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The relative error of a standard deviation of n normal numbers is 1 / sqrt(2 (n - 1))."""
+    for documents in (9, 40):
+        one = made.table(np.random.default_rng(0), documents=documents)
+        monkeypatch.setattr("sago_harness.runs.find.find_runs", lambda paths: [])
+        monkeypatch.setattr(
+            "sago_harness.runs.read.read_table", lambda runs, one=one, **_: ScoreTable.of([one])
+        )
+        said = plan("pilot", "--difference", "0.1")
+        rough = "a pilot of 9 documents tells an sd only within about 25%, one standard error"
+        assert (rough in said) == (documents == 9)
+
+
 def test_a_pilot_gives_any_measure(plan: Plan, pilot: list[TaskTable]) -> None:
     assert read(plan("runs", "--score", "x_bleu", "--json"))["plan"]["score"] == "x_bleu"
     assert read(plan("runs", "--score", "sago_confidence", "--json"))["plan"]["documents"] > 1

@@ -134,7 +134,12 @@ def test_without_results_the_records_are_compared(tmp_path: Path) -> None:
         read_table(find_runs([tmp_path]))
     table = read_table(find_runs([tmp_path]), allow_mixed=True)
     assert table.load("made00").mixed == (False, True, False)
-    assert len(table.notes) == 1
+    mixed, *unchecked = table.notes
+    assert "b is marked as mixed" in mixed
+    assert [note.split(", and it is")[0] for note in unchecked] == [
+        f"made00: {model} has no results file beside its records" for model in "bc"
+    ]
+    assert all("generation arguments, prompts" in note for note in unchecked)
     assert "made00: b is marked as mixed" in table.notes[0]
 
 

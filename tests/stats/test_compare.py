@@ -469,3 +469,19 @@ def test_a_model_that_samples_is_said_to_be_out_of_the_ranks_everywhere() -> Non
     shown = next(iter(figures(Study(found), ["standing"])))
     assert isinstance(shown, Figure)
     assert "not ranked: answers drawn at random" in json.dumps(shown.spec)
+
+
+@pytest.mark.parametrize("scheme", ["paper-rms", "paper-std-minmax", "paper-std-meanabs"])
+def test_an_unscored_variant_makes_no_model_steadier(scheme: str) -> None:
+    """Two models of the same records, one of which was not scored on the variants that moved most."""
+    one = made("p", models=("a", "a2"))
+    raw = {name: np.repeat(values[:1], 2, axis=0) for name, values in one.distances.items()}
+    hard = [i for i, v in enumerate(one.variants) if v.operator == "politeness"]
+    assert len(hard) == 2
+    for values in raw.values():
+        values[:, :, hard] = 3.0
+        values[1, ::2, hard[0]] = np.nan
+        values[1, ::3, hard[1]] = np.nan
+    found = study([replace(one, raw=raw)], replace(QUICK, scheme=scheme))
+    for quantity in found.scored["p"].quantities.values():
+        np.testing.assert_array_equal(*quantity.values)

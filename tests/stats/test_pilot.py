@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -239,3 +240,14 @@ def test_a_model_that_never_moves_adds_nothing() -> None:
     found = pilot_components(fixed, "x_bleu")
     other = score_task(table).quantities["x_bleu"]
     assert found.per_document(found.variants) == pytest.approx(40 * other.stderr[1] ** 2)
+
+
+def test_models_that_do_not_differ_plan_nothing() -> None:
+    one = additive(np.random.default_rng(0), documents=20, each=3, models=1)
+    doubled = {
+        part: {name: np.repeat(values, 2, axis=0) for name, values in getattr(one, part).items()}
+        for part in ("distances", "controls")
+    }
+    twice = replace(one, models=("a", "b"), **doubled)
+    with pytest.raises(SagoError, match="its 2 models do not differ on any document in x_bleu"):
+        pilot_components(twice, "x_bleu")

@@ -1,0 +1,142 @@
+"""What reading tells of and never passes over: lines, values, filters, and runs that cannot be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sago_harness.errors import SagoError
+from sago_harness.report.compared import TABLES
+from sago_harness.runs.find import find_runs
+from sago_harness.runs.read import read_table
+from sago_harness.scores.table import read_parquet
+from sago_harness.stats.compare import compare
+from sago_harness.stats.resampling import Settings
+from sago_harness.stats.table import ScoreTable
+from tests.runs.made_runs import write_runs, write_samples
+
+QUICK = Settings(resamples=99)
+
+
+def samples(folder: Path, change: Callable[[list[bytes]], list[bytes]], *, results: bool = True) -> Path:
+    """Write the runs of two models as samples, one of them changed line by line."""
+    paths = []
+    for records in write_runs(folder, models=["a", "b"], tasks=["p"], documents=6, variants=6):
+        path = records.with_name(records.name.replace("records_", "samples_")).with_suffix(".jsonl")
+        write_samples(read_parquet(records), path)
+        records.unlink()
+        if not results:
+            next(records.parent.glob("results_*")).unlink()
+        paths.append(path)
+    paths[1].write_bytes(b"".join(change(paths[1].read_bytes().splitlines(keepends=True))))
+    return folder
+
+
+def load(folder: Path, *, skip_damaged: bool = False) -> ScoreTable:
+    table = read_table(find_runs([folder]), skip_damaged=skip_damaged)
+    table.load("p")
+    return table
+
+
+def without_record(line: bytes) -> bytes:
+    return line.replace(rb"{\"record\":2,", b"{")
+
+
+def one_without_record(line: bytes) -> bytes:
+    return line.replace(rb"{\"record\":2,", b"{", 1)
+
+
+def with_value(value: bytes) -> Callable[[bytes], bytes]:
+    return lambda line: line.replace(rb"\"x_act\":0.", rb"\"x_act\":" + value + rb",\"zz\":0.")
+
+
+CASES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "no record": (without_record, "holds no record of sago-harness, as the other lines do"),
+    "one response without": (one_without_record, "response 1 of .* is no record"),
+    "a list": (with_value(b"[1,2]"), r"x_act is \[1, 2\], and no number"),
+    "a text": (with_value(rb"\"0.9\""), "x_act is '0.9', and no number"),
+    "true": (with_value(b"true"), "x_act is True, and no number"),
+    "a deep nest": (lambda _: b"[" * 100_000 + b"\n", "is no sample of lm-eval"),
+    "a role": (lambda line: line.replace(rb"\"control\"", rb"\"boo\""), "role 'boo': known are canonical"),
+}
+
+
+@pytest.mark.parametrize("results", [True, False])
+@pytest.mark.parametrize("place", [0, 1, 5])
+@pytest.mark.parametrize("name", CASES)
+def test_a_damaged_line_is_named(name: str, place: int, results: bool, tmp_path: Path) -> None:
+    damage, said = CASES[name]
+    folder = samples(
+        tmp_path,
+        lambda lines: [damage(line) if i == place else line for i, line in enumerate(lines)],
+        results=results,
+    )
+    with pytest.raises(SagoError, match=rf"b/samples_p_.*jsonl line {place + 1}:? .*{said}"):
+        load(folder)
+    table = load(folder, skip_damaged=True)
+    assert table.models == ("a", "b")
+    (note,) = [note for note in table.notes if "damaged" in note]
+    assert note.startswith("p: b: 1 damaged line left out: ")
+    assert len(table.load("p").documents) == 6
+    assert np.isnan(table.load("p").distances["x_bert"][1]).all(axis=1).sum() == 1
+
+
+def test_samples_of_other_projects_are_passed_over(tmp_path: Path) -> None:
+    folder = samples(tmp_path, lambda lines: lines)
+    (other,) = (folder / "a").glob("samples_*")
+    other.with_name(other.name.replace("_p_", "_other_")).write_text(
+        '{"doc_id": 0, "resps": [["x"]], "filtered_resps": ["x"], "filter": "none"}\n'
+    )
+    assert load(folder).tasks == ("p",)
+
+
+def test_filters_of_a_task_are_no_independent_data_sets(tmp_path: Path) -> None:
+    for records in write_runs(tmp_path, models=["a", "b"], tasks=["p"], documents=6, variants=6):
+        path = records.with_name(records.name.replace("records_", "samples_")).with_suffix(".jsonl")
+        for name in ("strict", "loose"):
+            write_samples(read_parquet(records), path, filter=name)
+        records.unlink()
+        next(records.parent.glob("results_*")).unlink()
+    runs = find_runs([tmp_path])
+    (note,) = [note for note in read_table(runs).notes if "filters" in note]
+    assert note.startswith("p[loose] and p[strict] are the same responses under several filters: ") or (
+        note.startswith("p[strict] and p[loose] are the same responses under several filters: ")
+    )
+    assert not [note for note in read_table(runs, tasks=["p[strict]"]).notes if "filters" in note]
+
+
+def test_distances_of_another_seed_are_checked(tmp_path: Path) -> None:
+    write_runs(tmp_path / "1", models=["a", "b"], tasks=["p"], documents=6, variants=6)
+    write_runs(tmp_path / "2", models=["a", "b"], tasks=["p"], documents=6, variants=6, pack_seed=7, seed=7)
+    table = read_table(find_runs([tmp_path]))
+    ((seed, pack),) = table.packs.items()
+    wrong = pack.load("p")
+    wrong.distances["x_act"][0, 0, 0] = -3.0
+    with pytest.raises(SagoError, match="x_act of model a on document d00000 is -3"):
+        compare(
+            ScoreTable(table.tasks, table.models, table.load, packs={seed: ScoreTable.of([wrong])}), QUICK
+        )
+
+
+def test_what_stands_beside_is_a_mean_over_the_same_data_sets(tmp_path: Path) -> None:
+    write_runs(tmp_path, models=["a", "b"], tasks=["p", "q"], documents=8, variants=6)
+    write_runs(tmp_path, models=["c"], tasks=["p"], documents=8, variants=6)
+    found = compare(read_table(find_runs([tmp_path])), QUICK)
+    board = TABLES["leaderboard"](found)
+    rows = {row["model"]: row for row in board.records()}
+    for name in ("acc", "acc_mean", "acc_worst", "flip"):
+        assert rows["c"][name] is None
+        each = [found.scored[task].beside[name].values[0] for task in "pq"]
+        assert rows["a"][name] == pytest.approx(np.mean(each))
+    assert "c is not in the mean over data sets: it lacks q" in board.notes
+
+
+def test_a_signature_is_one_line_that_can_be_seen(tmp_path: Path) -> None:
+    (table,) = read_table(find_runs([write_runs(tmp_path, models=1, tasks=["p"], documents=6)[0].parent]))
+    found = compare(ScoreTable.of([table]), QUICK)
+    object.__setattr__(found, "tasks", ("x\n\\input{evil} \x1b[31m",))
+    assert found.signature.isprintable()
+    assert r"tasks:x\n\input{evil} \x1b[31m|" in found.signature
