@@ -6,6 +6,7 @@ Both carry enough to compute every score again without a model.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,6 +163,8 @@ def _whole(row: Row, where: str) -> Row:
     for name, value in row["distances"].items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise SagoError(f"{where}: {name} is {value!r:.40}, and no number")
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise SagoError(f"{where}: {name} is a whole number beyond what a float holds")
     if row["role"] not in ROLES:
         raise SagoError(f"{where}: role {row['role']!r:.40}: known are {', '.join(ROLES)}")
     return row

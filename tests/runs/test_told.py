@@ -59,6 +59,7 @@ CASES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "a list": (with_value(b"[1,2]"), r"x_act is \[1, 2\], and no number"),
     "a text": (with_value(rb"\"0.9\""), "x_act is '0.9', and no number"),
     "true": (with_value(b"true"), "x_act is True, and no number"),
+    "a huge number": (with_value(b"9" * 400), "x_act is a whole number beyond what a float holds"),
     "a deep nest": (lambda _: b"[" * 100_000 + b"\n", "is no sample of lm-eval"),
     "a role": (lambda line: line.replace(rb"\"control\"", rb"\"boo\""), "role 'boo': known are canonical"),
 }
