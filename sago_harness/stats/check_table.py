@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 #: The one block whose values may be negative: mirroring tells the direction.
 SIGNED = ("x_mr", "x_mr_floor")
 
+#: No measure comes near it, and squares of what is far beyond it overflow.
+LARGEST = 1e6
+
 
 def check_shapes(table: TaskTable) -> None:
     """Refuse blocks that do not fit their axes.
@@ -52,7 +55,7 @@ def check_shapes(table: TaskTable) -> None:
 
 
 def check_values(table: TaskTable) -> None:
-    """Refuse distances that are none: negative or infinite ones.
+    """Refuse distances that are none: negative ones, and those past :data:`LARGEST`.
 
     Parameters
     ----------
@@ -69,13 +72,15 @@ def check_values(table: TaskTable) -> None:
                 continue
             # NaN is unscored; comparing with it is False.
             low, high = np.fmin.reduce(block, axis=None), np.fmax.reduce(block, axis=None)
-            if (low >= 0.0 or measure in SIGNED or np.isnan(low)) and not np.isinf([low, high]).any():
+            least = -LARGEST if measure in SIGNED else 0.0
+            if np.isnan(low) or (low >= least and high <= LARGEST):
                 continue
-            wrong = np.isinf(block) if measure in SIGNED else np.isinf(block) | (block < 0.0)
+            wrong = (block < least) | (block > LARGEST)
             m, d, v = np.argwhere(wrong)[0]
             raise SagoError(
                 f"{table.task}: {measure} of model {table.models[m]} on document {table.documents[d]} is "
-                f"{block[m, d, v]:g}: a distance is a number from 0 on, or NaN where it is unscored"
+                f"{block[m, d, v]:g}: a distance is a number from {least:g} to {LARGEST:g}, "
+                "or NaN where it is unscored"
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -54,13 +55,24 @@ def test_a_variant_that_comes_twice(made: TaskTable) -> None:
         replace(made, variants=(made.variants[0], *made.variants[:-1]))
 
 
-@pytest.mark.parametrize("value", [-0.25, np.inf, -np.inf])
+@pytest.mark.parametrize("value", [-0.25, np.inf, -np.inf, 1e200])
 @pytest.mark.parametrize("kind", ["distances", "controls"])
 def test_what_is_no_distance(made: TaskTable, kind: str, value: float) -> None:
     block = getattr(made, kind)["x_act"].copy()
     block[1, 2, 1] = value
     bad = replace(made, **{kind: {**getattr(made, kind), "x_act": block}})
-    with pytest.raises(SagoError, match=f"x_act of model b on document d0002 is {value:g}"):
+    with pytest.raises(SagoError, match=re.escape(f"x_act of model b on document d0002 is {value:g}")):
+        compare(ScoreTable.of([bad]))
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, float("inf"), 2e6])
+def test_what_is_no_share_of_a_change(made: TaskTable, value: float) -> None:
+    block = made.distances["x_mr"].copy()
+    block[1, 2, 1] = value
+    bad = replace(made, distances={**made.distances, "x_mr": block})
+    with pytest.raises(
+        SagoError, match=r"x_mr of model b on document d0002 is .*: .* from -1e\+06 to 1e\+06"
+    ):
         compare(ScoreTable.of([bad]))
 
 
