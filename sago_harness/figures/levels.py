@@ -66,7 +66,7 @@ def noise_levels(found: Comparison, place: str) -> Mapping[str, Doubles]:
     if place in found.scored:
         return noise_of_task(found.scored[place])
     each = []
-    for one in found.scored.values():
+    for one in (found.scored[task] for task in found.spanning):
         own = noise_of_task(one)
         at = [one.models.index(model) if model in one.models else -1 for model in found.models]
         each.append({name: np.append(level, np.nan)[at] for name, level in own.items()})

@@ -108,7 +108,7 @@ def place_of(found: Comparison, name: str = "") -> Place:
     """Return a data set, or by default what the leaderboard is of."""
     if not name and found.total is not None:
         return Place(found, OVERALL, found.total.models, found.total.quantities, noise_levels(found, OVERALL))
-    task = name or found.tasks[0]
+    task = name or found.spanning[0]
     one = found.scored[task]
     return Place(found, task, one.models, one.quantities, noise_levels(found, task))
 

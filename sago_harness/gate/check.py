@@ -124,6 +124,11 @@ class _Runs:
         return tuple(self.loaded)
 
     @property
+    def spanning(self) -> tuple[str, ...]:
+        """Data sets of the mean over them: not those that are another one under another filter."""
+        return tuple(task for task in self.loaded if task not in self.table.repeated)
+
+    @property
     def sources(self) -> list[str]:
         """Files that the records came from."""
         return [source for one in self.loaded.values() for source in one.sources]
@@ -174,7 +179,7 @@ def _changed(
     needed: dict[str, str] = {}
     for place, task in asked:
         if policy.rules[place].compares:
-            for one in run.tasks if task == OVERALL else (task,):
+            for one in run.spanning if task == OVERALL else (task,):
                 needed.setdefault(one, rule_name(policy, place))
     for task, rule in needed.items():
         if task not in before.tasks:
@@ -189,7 +194,7 @@ def _question(
     """Return one rule on one data set with what the data say."""
     rule, said = policy.rules[place], rule_name(policy, place)
     limit = policy.unscored if rule.unscored is None else rule.unscored
-    tasks = run.tasks if task == OVERALL else (task,)
+    tasks = run.spanning if task == OVERALL else (task,)
     many = [_look(rule, run.measured(one), said) for one in tasks]
     metrics = [find_metric(rule.metric, one, said) for one in many]
     metric = metrics[0]

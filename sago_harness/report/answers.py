@@ -36,7 +36,7 @@ def answers(found: Comparison) -> Table:
 def _stable(found: Comparison) -> str:
     name = main_score(found)
     if not name:
-        over = " over all data sets" if len(found.tasks) > 1 else ""
+        over = " over all data sets" if len(found.spanning) > 1 else ""
         return f"no model has a score{over}; the column reasons of the table measures says why"
     quantities, models, place = over_all(found)
     ranks = found.ranks.get(place, {}).get(name)
@@ -83,8 +83,8 @@ def _value(found: Comparison, place: str, name: str, model: str) -> str:
 
 def _over(found: Comparison, name: str) -> str:
     if found.total is None:
-        return f"on {found.tasks[0]}"
-    own, all_of_them = len(found.total.tasks_of[name]), len(found.tasks)
+        return f"on {found.spanning[0]}"
+    own, all_of_them = len(found.total.tasks_of[name]), len(found.spanning)
     return (
         f"mean over {own} data sets" if own == all_of_them else f"mean over {own} of {all_of_them} data sets"
     )

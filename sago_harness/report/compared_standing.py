@@ -45,14 +45,14 @@ def leaderboard(found: Comparison) -> Table:
                 notes.append(f"{model} is not in the mean over data sets: {', and '.join(why)}")
         for name in found.scores:
             own = found.total.tasks_of.get(name, ())
-            if own and len(own) < len(found.tasks):
+            if own and len(own) < len(found.spanning):
                 notes.append(f"{name} is a mean over {len(own)} of the data sets: {', '.join(own)}")
         notes.append(
-            f"unweighted mean over {len(found.tasks)} data sets, for these data sets alone; "
+            f"unweighted mean over {len(found.spanning)} data sets, for these data sets alone; "
             f"rank sets hold all true ranks at once with {found.settings.confidence} confidence"
         )
     else:
-        task = found.tasks[0]
+        task = found.spanning[0]
         quantities, place = found.scored[task].quantities, task
         notes.append(f"one data set: {task}")
     columns, rows = _scores(found, quantities, found.models, place)
@@ -63,9 +63,10 @@ def leaderboard(found: Comparison) -> Table:
         Column("of", kind="count"),
         Column("flags", kind="text"),
     ]
+    spanning = [found.scored[task] for task in found.spanning]
     for i, model in enumerate(found.models):
-        n, of = np.sum([_count(one, model) for one in found.scored.values()], axis=0).tolist()
-        flags = dict.fromkeys(f for one in found.scored.values() for f in _flags(one, model))
+        n, of = np.sum([_count(one, model) for one in spanning], axis=0).tolist()
+        flags = dict.fromkeys(f for one in spanning for f in _flags(one, model))
         extra: tuple[Cell, ...] = (*(beside[name][i] for name in beside), n, of, " ".join(flags))
         rows[i] = (*rows[i], *extra)
     order = _order(found, quantities, found.models)
@@ -303,7 +304,7 @@ def _beside_over(found: Comparison) -> dict[str, list[float]]:
         for model in found.models:
             each = [
                 float(one.beside[name].values[one.models.index(model)]) if model in one.models else np.nan
-                for one in found.scored.values()
+                for one in (found.scored[task] for task in found.spanning)
                 if name in one.beside and np.isfinite(one.beside[name].values).any()
             ]
             # A mean over other data sets than those of the next row would be no column.

@@ -24,5 +24,5 @@ def over_all(found: Comparison) -> tuple[Mapping[str, Quantity], Sequence[str], 
     """Return the scores over all data sets, their models, and where their intervals are."""
     if found.total is not None:
         return found.total.quantities, found.total.models, OVERALL
-    task = found.tasks[0]
+    task = found.spanning[0]
     return found.scored[task].quantities, found.scored[task].models, task

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from sago_harness.errors import SagoError, unknown
@@ -60,14 +60,15 @@ def read_table(
     chosen = _chosen(runs, models, tasks)
     ranked, others, found = by_pack(chosen)
     marked, mixed = check(ranked, allow_mixed=allow_mixed)
+    repeated = _repeated(ranked)
     alone = len({run.model for run in chosen}) < 2
-    notes = [*_older(chosen), *found, *mixed, *_filters(chosen), *(() if alone else unstated(chosen))]
+    notes = [*_older(chosen), *found, *mixed, *_filters(repeated), *(() if alone else unstated(chosen))]
     for seed, these in others.items():
         notes += check_pack(seed, these, ranked, allow_mixed=allow_mixed)
     if skip_damaged:
         notes += [note for run in chosen for note in _damage(run)]
     packs = {seed: _table(these, frozenset(), skip_damaged) for seed, these in others.items()}
-    return replace(_table(ranked, marked, skip_damaged), notes=tuple(notes), packs=packs)
+    return replace(_table(ranked, marked, skip_damaged), notes=tuple(notes), packs=packs, repeated=repeated)
 
 
 def _table(runs: Sequence[RunFile], marked: Set[tuple[str, str]], skip_damaged: bool) -> ScoreTable:
@@ -116,17 +117,31 @@ def _chosen(
     return [run for run in chosen if tasks is None or run.task in tasks or _plain_task(run) in tasks]
 
 
-def _filters(runs: Sequence[RunFile]) -> list[str]:
-    """Return a note on each task that is there under several filters."""
-    found: dict[str, dict[str, None]] = {}
+def _repeated(runs: Sequence[RunFile]) -> dict[str, str]:
+    """Return, of tasks under several filters, those that another filter stands for over data sets.
+
+    That is the filter that most models have, of several the first in the files.
+    """
+    found: dict[str, dict[str, set[str]]] = {}
     for run in runs:
         if run.filter:
-            found.setdefault(_plain_task(run), {})[run.task] = None
+            found.setdefault(_plain_task(run), {}).setdefault(run.task, set()).add(run.model)
+    repeated: dict[str, str] = {}
+    for tasks in found.values():
+        first = max(tasks, key=lambda task: len(tasks[task]))
+        repeated |= {task: first for task in tasks if task != first}
+    return repeated
+
+
+def _filters(repeated: Mapping[str, str]) -> list[str]:
+    """Return a note on each task that is there under several filters."""
+    of: dict[str, list[str]] = {}
+    for task, first in repeated.items():
+        of.setdefault(first, []).append(task)
     return [
-        f"{' and '.join(tasks)} are the same responses under several filters: whatever spans data sets "
-        f"counts them as independent, which they are not (--tasks {next(iter(tasks))} takes one of them)"
-        for tasks in found.values()
-        if len(tasks) > 1
+        f"{' and '.join((first, *tasks))} are the same responses under several filters: what spans data sets "
+        f"takes {first} alone (--tasks '{tasks[0]}' takes another)"
+        for first, tasks in of.items()
     ]
 
 

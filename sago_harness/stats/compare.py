@@ -98,7 +98,7 @@ def compare(
         return part
 
     parts = list(_bar(each(part_of, table.tasks, workers), len(table.tasks), progress))
-    lean = ScoreTable.of([part.lean for part in parts if part.lean is not None])
+    lean = ScoreTable.of([part.lean for part in parts if part.lean is not None], repeated=table.repeated)
     published = [name for name in scheme_names() if name != OWN]
     of_scheme = clock.timed("schemes", partial(scheme_scores, lean))
     schemes = dict(zip(published, each(of_scheme, published, workers), strict=True))
@@ -107,13 +107,17 @@ def compare(
     parts = [replace(part, lean=None) for part in parts]
     with clock("firmness"):
         seeds = seed_results(
-            {part.scored.task: part.scored for part in parts}, {part.scored.task: part.firm for part in parts}
+            {part.scored.task: part.scored for part in parts},
+            {part.scored.task: part.firm for part in parts},
+            table.repeated,
         )
     if settings.scheme != OWN:
         parts = [under_scheme(part, schemes[settings.scheme]) for part in parts]
     scored = {part.scored.task: part.scored for part in parts}
+    # What spans data sets counts no response twice.
+    spanning = {task: scored[task] for task in table.spanning}
     with clock("overall"):
-        whole = overall(list(scored.values())) if len(scored) > 1 else None
+        whole = overall(list(spanning.values())) if len(spanning) > 1 else None
     found: dict[str, Any] = {"intervals": {}, "ranks": {}, "pairs": {}}
     turned: dict[str, ReversalTable] = {}
     if all(has_documents(one) for one in scored.values()):
@@ -122,7 +126,7 @@ def compare(
 
         def tested(name: str) -> Tests:
             if name == OVERALL and whole:
-                return tests_over_data_sets(whole, scored, settings, clock)
+                return tests_over_data_sets(whole, spanning, settings, clock)
             return tests_on_data_set(scored[name], settings, clock)
 
         made = dict(zip(names, each(tested, names, workers), strict=True))
@@ -131,18 +135,24 @@ def compare(
             if block is not None:
                 found["pairs"][name] = block
         if whole:
-            turned = reversal_tables(scored, found["pairs"], table.models, settings, workers, clock)
+            turned = reversal_tables(spanning, found["pairs"], table.models, settings, workers, clock)
     with clock("agreement"):
-        agreed = _agreement(scored, table.models, settings)
+        agreed = _agreement(spanning, table.models, settings)
     with clock("firmness"):
         firm = firmness(
-            {part.scored.task: (part.scored.models, part.firm) for part in parts}, _in_ranking(scored, whole)
+            {
+                part.scored.task: (part.scored.models, part.firm)
+                for part in parts
+                if part.scored.task in spanning
+            },
+            _in_ranking(spanning, whole),
         )
         firm += epsilon_changed([part.epsilons for part in parts], settings)
-        firm += _schemes_agree(schemes, whole, scored)
-    spanning = (whole or next(iter(scored.values()))).quantities
+        firm += _schemes_agree(schemes, whole, spanning)
     with clock("independence"):
-        over_models = independence_over_models(axis_values(spanning), level=settings.level)
+        over_models = independence_over_models(
+            axis_values((whole or next(iter(spanning.values()))).quantities), level=settings.level
+        )
     return Comparison(
         settings=settings,
         models=table.models,
@@ -164,6 +174,7 @@ def compare(
         signatures={part.scored.task: part.signatures for part in parts},
         sources={part.scored.task: part.sources for part in parts},
         reasons={key: value for part in parts for key, value in part.reasons.items()},
+        repeated=table.repeated,
         notes=(*table.notes, *_pack_notes(parts)),
         seconds=dict(clock.seconds),
         processor=dict(clock.processor),

@@ -81,6 +81,9 @@ class Comparison:
     sources : dict of str to dict of str to str
     reasons : dict of (str, str) to dict of str to dict of str to int
         (data set, model) -> measure -> reason -> variants that are unscored for it.
+    repeated : dict of str to str
+        Data sets that take no part in what spans data sets, as they are the responses of another one
+        under another filter -> that one.
     notes : tuple of str
     canonical : dict of (str, str, str) to str
         (data set, model, document) -> canonical response of the worst documents
@@ -112,6 +115,7 @@ class Comparison:
     signatures: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    repeated: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     canonical: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -122,6 +126,11 @@ class Comparison:
         """Return the names of the composite scores, or of the scheme's."""
         names = dict.fromkeys(name for task in self.scored.values() for name in task.quantities)
         return tuple(n for n in names if n in COMPOSITES) if self.settings.scheme == OWN else tuple(names)
+
+    @property
+    def spanning(self) -> tuple[str, ...]:
+        """Return the data sets that enter what spans data sets: each with responses of its own."""
+        return tuple(task for task in self.tasks if task not in self.repeated)
 
     @cached_property
     def operators(self) -> list[OperatorResult]:

@@ -68,7 +68,8 @@ class SchemeResult(Rich):
     counts : dict of str to ndarray of shape (M, T)
         Documents that form a value.
     totals : dict of str to ndarray of shape (M,)
-        Over all data sets on which any model has a value; NaN for a model that lacks one of them.
+        Over all data sets on which any model has a value, but those that are another one's responses
+        again (:attr:`~sago_harness.stats.table.ScoreTable.repeated`); NaN for a model that lacks one.
     documents : dict of str to tuple of str
         Data set -> ids.
     document_values : dict of str to dict of str to ndarray of shape (M, D)
@@ -184,6 +185,8 @@ class Rows:
     def __init__(self, table: ScoreTable) -> None:
         self.models = table.models
         self.tasks = table.tasks
+        #: Which of them enter what spans data sets.
+        self.spanning = np.array([task not in table.repeated for task in table.tasks], dtype=bool)
         self.documents: dict[str, tuple[str, ...]] = {}
         self.document_values: dict[str, dict[str, Doubles]] = {}
         self.values: dict[str, Doubles] = {}
@@ -216,7 +219,7 @@ class Rows:
     def lacks(self, name: str) -> list[str]:
         """Return for each model a data set that others have a value on and it has not, or ""."""
         known = np.isfinite(self.values[name])
-        used = known.any(axis=0)
+        used = known.any(axis=0) & self.spanning
         return [next((self.tasks[t] for t in np.flatnonzero(used & ~row)), "") for row in known]
 
     def result(
@@ -232,7 +235,7 @@ class Rows:
         made, reasons = {}, {}
         for name in higher:
             values = self.values[name]
-            used = np.isfinite(values).any(axis=0)
+            used = np.isfinite(values).any(axis=0) & self.spanning
             lacks = self.lacks(name)
             fine = np.array([not lack and bool(used.any()) for lack in lacks], dtype=bool)
             if totals is None:

@@ -87,7 +87,11 @@ def paper_rms(table: ScoreTable) -> SchemeResult:
                 _absent(rows, name, len(data.models))
     totals, tests = {}, {}
     for name in rows.values:
-        blocks = [values[name] for values in rows.document_values.values() if name in values]
+        blocks = [
+            values[name]
+            for task, values in rows.document_values.items()
+            if name in values and task in table.spanning
+        ]
         everything = np.concatenate(blocks, axis=1) if blocks else np.zeros((len(table.models), 0))
         totals[name] = known_mean(everything)
         tests[name] = _tests(rows, name, everything)
@@ -194,7 +198,8 @@ def _paper_std(table: ScoreTable, scheme: str) -> SchemeResult:
                 spreads[name] = []
                 for keep in columns.values():
                     block = _wide(raw[:, :, keep])
-                    scale.see(block)
+                    if data.task in table.spanning:
+                        scale.see(block)
                     spreads[name].append(_spread(block))
         shape = data.shape[:2]
         own = {name: _over_types(parts, shape) for name, parts in spreads.items()}

@@ -60,7 +60,9 @@ class SeedResult(Rich):
 
 
 def seed_results(
-    scored: Mapping[str, ScoredTask], found: Mapping[str, Sequence[Variation]]
+    scored: Mapping[str, ScoredTask],
+    found: Mapping[str, Sequence[Variation]],
+    repeated: Mapping[str, str] | None = None,
 ) -> list[SeedResult]:
     """Return the composite scores under every seed, over all data sets and then on each one.
 
@@ -71,6 +73,8 @@ def seed_results(
     found : dict of str to sequence of Variation
         Data set -> its variations, of which those of other seeds are taken
         (:func:`sago_harness.stats.firmness.pack_variation`).
+    repeated : dict of str to str, optional
+        Of :attr:`sago_harness.stats.table.ScoreTable.repeated`: not in the mean over data sets.
 
     Returns
     -------
@@ -83,7 +87,8 @@ def seed_results(
     }
     if not any(packs.values()):
         return []
-    whole = overall(list(scored.values())) if len(scored) > 1 else None
+    spanning = [task for task in scored if task not in (repeated or {})]
+    whole = overall([scored[task] for task in spanning]) if len(spanning) > 1 else None
     results = []
     for score in COMPOSITES:
         single = [
@@ -91,11 +96,10 @@ def seed_results(
             for (task, one), of_task in zip(scored.items(), packs.values(), strict=True)
             if of_task and score in one.quantities
         ]
-        shared = (
-            [seed for seed in single[0].seeds if all(seed in of for of in packs.values())] if single else []
-        )
-        if whole and shared and len(single) == len(scored):
-            means = {seed: _means(whole.models, single, seed) for seed in shared}
+        over = [one for one in single if one.task in spanning]
+        shared = [seed for seed in over[0].seeds if all(seed in packs[t] for t in spanning)] if over else []
+        if whole and shared and len(over) == len(spanning):
+            means = {seed: _means(whole.models, over, seed) for seed in shared}
             results.append(_under_seeds(OVERALL, whole.models, whole.quantities[score], means))
         results += single
     return results

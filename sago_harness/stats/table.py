@@ -222,6 +222,9 @@ class ScoreTable:
         What a reader of any table must know: lines that were skipped, runs that were left out.
     packs : dict of int to ScoreTable
         Seed -> the same models on variants made with another seed, as far as there are any.
+    repeated : dict of str to str
+        Data sets that are the responses of another one once more, read by another filter -> that one.
+        They have results of their own, and no part in what spans data sets.
     """
 
     tasks: tuple[str, ...]
@@ -229,6 +232,12 @@ class ScoreTable:
     load: Callable[[str], TaskTable] = field(repr=False)
     notes: tuple[str, ...] = ()
     packs: Mapping[int, ScoreTable] = field(default_factory=dict, repr=False)
+    repeated: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def spanning(self) -> tuple[str, ...]:
+        """Return the data sets that enter what spans data sets: each with responses of its own."""
+        return tuple(task for task in self.tasks if task not in self.repeated)
 
     def __iter__(self) -> Iterator[TaskTable]:
         for task in self.tasks:
@@ -238,7 +247,12 @@ class ScoreTable:
         return len(self.tasks)
 
     @classmethod
-    def of(cls, tables: Sequence[TaskTable], notes: Sequence[str] = ()) -> ScoreTable:
+    def of(
+        cls,
+        tables: Sequence[TaskTable],
+        notes: Sequence[str] = (),
+        repeated: Mapping[str, str] | None = None,
+    ) -> ScoreTable:
         """Return a score table of data sets that are in memory.
 
         Raises
@@ -250,7 +264,13 @@ class ScoreTable:
         if len(named) < len(tables):
             raise ValueError("a data set comes twice")
         models = sorted({model for table in tables for model in table.models})
-        return cls(tuple(sorted(named)), tuple(models), named.__getitem__, tuple(notes))
+        return cls(
+            tuple(sorted(named)),
+            tuple(models),
+            named.__getitem__,
+            tuple(notes),
+            repeated=dict(repeated or {}),
+        )
 
     def __str__(self) -> str:
         return f"{len(self.models)} models on {len(self.tasks)} data sets"

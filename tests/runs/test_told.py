@@ -94,21 +94,6 @@ def test_samples_of_other_projects_are_passed_over(tmp_path: Path) -> None:
     assert load(folder).tasks == ("p",)
 
 
-def test_filters_of_a_task_are_no_independent_data_sets(tmp_path: Path) -> None:
-    for records in write_runs(tmp_path, models=["a", "b"], tasks=["p"], documents=6, variants=6):
-        path = records.with_name(records.name.replace("records_", "samples_")).with_suffix(".jsonl")
-        for name in ("strict", "loose"):
-            write_samples(read_parquet(records), path, filter=name)
-        records.unlink()
-        next(records.parent.glob("results_*")).unlink()
-    runs = find_runs([tmp_path])
-    (note,) = [note for note in read_table(runs).notes if "filters" in note]
-    assert note.startswith("p[loose] and p[strict] are the same responses under several filters: ") or (
-        note.startswith("p[strict] and p[loose] are the same responses under several filters: ")
-    )
-    assert not [note for note in read_table(runs, tasks=["p[strict]"]).notes if "filters" in note]
-
-
 def test_distances_of_another_seed_are_checked(tmp_path: Path) -> None:
     write_runs(tmp_path / "1", models=["a", "b"], tasks=["p"], documents=6, variants=6)
     write_runs(tmp_path / "2", models=["a", "b"], tasks=["p"], documents=6, variants=6, pack_seed=7, seed=7)

@@ -113,7 +113,7 @@ def _in_short(table: ReversalTable) -> str:
 
 
 def _lacks(found: Comparison) -> Markup:
-    models, tasks = len(found.models), len(found.tasks)
+    models, tasks = len(found.models), len(found.spanning)
     if models < 2 or tasks < 2:
         has = f"This study has {_count(models, 'model')} on {_count(tasks, 'data set')}"
         return Markup("{}; a ranking can only turn round between two data sets with two models.").format(has)
