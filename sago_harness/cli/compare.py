@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
-from sago_harness.cli.study import add_study_flags, count, listed, study_of
+from sago_harness.cli.study import add_study_flags, count, listed, place, study_of
 from sago_harness.errors import SagoError, unknown
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
     add_study_flags(parser)
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write all tables there")
+    parser.add_argument("--out", type=place, metavar="FOLDER", help="write all tables there")
     parser.add_argument(
         "--format", default="json,csv,md,tex", metavar="LIST", help="of the files (default: all four)"
     )

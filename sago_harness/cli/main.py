@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -48,6 +49,10 @@ _HELP = {
 }
 
 
+#: Nothing more can be written where the output goes.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
@@ -82,17 +87,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parser.parse_args(words[1:])
         # What a report says it was made by.
         args.words = words
-        return int(module.run(args))
+        status = int(module.run(args))
+        # What cannot be written must be told here, not when Python closes the output.
+        sys.stdout.flush()
+        return status
     except SagoError as error:
         print(f"sago: error: {_one_line(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader of the output has seen enough (`| head`).
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        _drop_output()
+        print(f"sago: error: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("sago: stopped", file=sys.stderr)
         return 130
+
+
+def _drop_output() -> None:
+    """Send what is still to be printed nowhere: Python would try to, and fail, at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Parser(argparse.ArgumentParser):

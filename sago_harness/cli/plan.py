@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--power", default="0.8", metavar="P", help="chance of finding the difference (0.8)")
     parser.add_argument("--level", default="0.05", metavar="A", help="error rate of the test (0.05)")
     parser.add_argument("--recipe", metavar="R", help="name or YAML file (the pilot's variants, or default)")
-    parser.add_argument("--language", default="en", metavar="CODE", help="of the documents (en)")
+    parser.add_argument("--language", metavar="CODE", help="of the documents, for a recipe (en)")
     parser.add_argument("--models", default="2", metavar="M", help="in the study; all pairs are compared (2)")
     parser.add_argument(
         "--datasets", default="1", metavar="T", help="data sets of as many documents each (1)"
@@ -59,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", default="0", metavar="R", help="canonical repeats of a document (0)")
     parser.add_argument("--tokens", metavar="T", help="mean response length (the pilot's)")
     parser.add_argument("--allow-mixed", action="store_true", help="a pilot whose runs differ, all the same")
+    parser.add_argument("--skip-damaged", action="store_true", help="leave out lines that cannot be read")
     parser.add_argument("--json", action="store_true", help="print JSON in place of the table")
 
 
@@ -96,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         raise SagoError(f"--power {settings['power']:g}: it must lie between the level and 1")
     notes: tuple[str, ...] = ()
     if args.pilot:
-        components, notes = _pilot(args.pilot, args.score, args.allow_mixed)
+        components, notes = _pilot(args)
     else:
         components = default_components(args.score)
     variants = _variants(args, components)
@@ -153,17 +154,18 @@ def _rows(components: VarianceComponents, variants: int, settings: dict[str, Any
     return [plan(components, number, **settings) for number in numbers]
 
 
-def _pilot(folder: str, score: str, allow_mixed: bool) -> tuple[VarianceComponents, tuple[str, ...]]:
+def _pilot(args: argparse.Namespace) -> tuple[VarianceComponents, tuple[str, ...]]:
     """Return the variance components of a pilot run, all its data sets together."""
     from sago_harness.runs.find import find_runs
     from sago_harness.runs.read import read_table
     from sago_harness.stats.pilot import pilot_components, pooled
 
-    table = read_table(find_runs([folder]), allow_mixed=allow_mixed)
+    runs = find_runs([args.pilot])
+    table = read_table(runs, allow_mixed=args.allow_mixed, skip_damaged=args.skip_damaged)
     found, failed = [], []
     for data in table:
         try:
-            found.append(pilot_components(data, score))
+            found.append(pilot_components(data, args.score))
         except SagoError as error:
             failed.append(error)
     if not found:
@@ -179,11 +181,16 @@ def _pilot(folder: str, score: str, allow_mixed: bool) -> tuple[VarianceComponen
 
 def _variants(args: argparse.Namespace, components: VarianceComponents) -> int:
     if args.pilot and not args.recipe:
+        if args.language is not None:
+            raise SagoError(
+                f"--language {args.language}: the pilot's own variants are counted; a language is that of a "
+                "--recipe"
+            )
         return max(1, round(components.variants))
     from sago_harness.variants.recipe import load_recipe
 
     recipe = load_recipe(args.recipe or "default")
-    number = sum(recipe.count(args.language).values())
+    number = sum(recipe.count(args.language or "en").values())
     if not number:
         raise SagoError(f"recipe {recipe.name!r} makes no variants itself: --recipe must name one that does")
     return number

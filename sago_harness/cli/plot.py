@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sago_harness.cli.study import add_study_flags, study_of
+from sago_harness.cli.study import add_study_flags, place, study_of
 from sago_harness.errors import SagoError, unknown
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("kind", metavar="KIND", help="kind of figure (--list shows them)")
     add_study_flags(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="f.svg, f.pdf or f.png")
+    parser.add_argument("--out", type=place, metavar="FILE", help="f.svg, f.pdf or f.png")
     parser.add_argument("--which", default="", metavar="NAME", help="one figure of the kind, by its name")
     parser.add_argument("--names", action="store_true", help="print the names of the kind's figures alone")
     size = parser.add_mutually_exclusive_group()

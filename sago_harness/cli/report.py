@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from sago_harness.cli.study import add_study_flags, count, study_of
+from sago_harness.cli.study import add_study_flags, count, place, study_of
 from sago_harness.errors import SagoError
 from sago_harness.whole import what_is
 
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add_study_flags(parser)
     parser.add_argument(
-        "--out", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
+        "--out", type=place, default=Path("report.html"), metavar="FILE", help="default: report.html"
     )
     parser.add_argument(
         "--without-documents", action="store_true", help="leave out the texts and their browser"

@@ -6,9 +6,10 @@ import argparse
 import re
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sago_harness.errors import unknown
+from sago_harness.errors import SagoError, unknown
 
 if TYPE_CHECKING:
     from sago_harness.report.study import Study
@@ -25,12 +26,10 @@ def add_study_flags(parser: argparse.ArgumentParser) -> None:
     3
     """
     parser.add_argument("run", nargs="+", metavar="RUN", help="run folder or file, or NAME=PATH")
-    parser.add_argument("--tasks", default="", metavar="LIST", help="these data sets alone")
-    parser.add_argument("--models", default="", metavar="LIST", help="these models alone")
+    parser.add_argument("--tasks", metavar="LIST", help="these data sets alone")
+    parser.add_argument("--models", metavar="LIST", help="these models alone")
     parser.add_argument("--scheme", default="sago", metavar="NAME", help="sago, or a published scheme")
-    parser.add_argument(
-        "--control", default="", metavar="MODEL", help="compare with this model, not all pairs"
-    )
+    parser.add_argument("--control", metavar="MODEL", help="compare with this model, not all pairs")
     parser.add_argument("--epsilon", type=_share, default=0.05, metavar="SHARE",
                         help="instability, as a share of chance, that is no finding")  # fmt: skip
     parser.add_argument("--correction", default="holm", choices=("holm", "bh"), help="for many tests")
@@ -67,6 +66,8 @@ def study_of(args: argparse.Namespace, *, worst: int = 5, with_texts: bool = Tru
     from sago_harness.stats.resampling import Settings
     from sago_harness.stats.schemes import scheme_names
 
+    if args.control == "":
+        raise SagoError("--control names no model")
     if args.scheme not in scheme_names():
         raise unknown("scheme", args.scheme, scheme_names(), "--scheme")
     settings = Settings(
@@ -75,14 +76,14 @@ def study_of(args: argparse.Namespace, *, worst: int = 5, with_texts: bool = Tru
         resamples=args.resamples,
         seed=args.seed,
         epsilon=args.epsilon,
-        control=args.control,
+        control=args.control or "",
         scheme=args.scheme,
     )
     return read_study(
         args.run,
         settings,
-        models=listed(args.models) or None,
-        tasks=listed(args.tasks) or None,
+        models=_some("--models", args.models),
+        tasks=_some("--tasks", args.tasks),
         every=args.every,
         allow_mixed=args.allow_mixed,
         skip_damaged=args.skip_damaged,
@@ -102,6 +103,23 @@ def listed(words: str) -> list[str]:
     ['a', 'b (dtype=float32, revision=1)']
     """
     return [word.strip() for word in re.split(r",(?![^()]*\))", words) if word.strip()]
+
+
+def _some(flag: str, words: str | None) -> list[str] | None:
+    """Return the words of a flag's list, None without the flag."""
+    if words is None:
+        return None
+    found = listed(words)
+    if not found:
+        raise SagoError(f"{flag} {words!r} names nothing")
+    return found
+
+
+def place(text: str) -> Path:
+    """Read the name of a file or folder to write; an empty one would be the folder one is in."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name")
+    return Path(text)
 
 
 def count(text: str) -> int:

@@ -34,6 +34,9 @@ _AT_ONCE = 2**14
 #: What a spreadsheet takes a text for a formula by.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
+#: What steers a terminal, or ends a text for some readers of CSV; tabs and ends of lines are text.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
 #: Characters of a line that columns of a matrix are held to, on a terminal and in LaTeX.
 WIDTH = 100
 
@@ -293,9 +296,10 @@ def _tex(text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Return CSV with full precision; missing is an empty cell.
+    r"""Return CSV with full precision; missing is an empty cell.
 
-    A text that a spreadsheet would take for a formula is led by an apostrophe.
+    A text that a spreadsheet would take for a formula is led by an apostrophe; characters that steer a
+    terminal are written as ``\x1b``.
 
     Examples
     --------
@@ -365,7 +369,7 @@ def _csv(cell: Cell) -> str | int | float:
     if isinstance(cell, bool):
         return int(cell)
     if isinstance(cell, str):
-        text = cell.encode("utf-8", "replace").decode()
+        text = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", cell.encode("utf-8", "replace").decode())
         return f"'{text}" if text.startswith(_FORMULA) else text
     return cell
 

@@ -75,6 +75,11 @@ def coded(column: Any) -> tuple[Places, list[str]]:
     column : pyarrow.ChunkedArray
         Of text, as a dictionary or plain.
 
+    Raises
+    ------
+    ValueError
+        If it holds anything else.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -84,6 +89,9 @@ def coded(column: Any) -> tuple[Places, list[str]]:
     """
     import pyarrow as pa
 
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
+        raise ValueError(f"{kind} in the place of text")
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     whole = _whole(column.unify_dictionaries() if column.num_chunks > 1 else column)

@@ -114,7 +114,7 @@ def read_columns(run: RunFile, damaged: list[str] | None = None, before: Columns
         if run.path.suffix == ".parquet":
             return _of_parquet(run.path, before.asked if before else None)
         return _of_rows(_sampled(run, damaged))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         if isinstance(error, SagoError):
             raise
         raise SagoError(f"{run.path} holds a record that cannot be read: {error!r}") from error

@@ -44,6 +44,8 @@ class RunFile:
         What identifies the numbers (:mod:`sago_harness.runs.signatures`).
     older : int
         Earlier runs of the same model on the same task, which this one stands for.
+    copies : int
+        Others of the same time, as a folder that was copied has: it stands for them, too.
     """
 
     model: str
@@ -54,6 +56,7 @@ class RunFile:
     filter: str = ""
     signature: Mapping[str, Any] = field(default_factory=dict, repr=False)
     older: int = 0
+    copies: int = 0
 
 
 #: How a record begins inside of a line of samples.
@@ -151,7 +154,8 @@ def _newest(runs: Sequence[RunFile]) -> RunFile:
             f"{older[-1].path} and {newest.path} are both of model {newest.model} on {newest.task}, and "
             "their names do not say which is newer: tell them apart as NAME=PATH"
         )
-    return replace(newest, older=len(older))
+    copies = sum(run.time == newest.time for run in older)
+    return replace(newest, older=len(older) - copies, copies=copies)
 
 
 def _named(word: str | Path) -> list[_Found]:
@@ -252,7 +256,7 @@ def _results(path: Path) -> _Results:
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         own = {
-            str(task): (config.get("metadata") or {}).get("sago") or {}
+            str(task): _own((config.get("metadata") or {}).get("sago") or {})
             for task, config in read["configs"].items()
         }
         filters = {
@@ -264,8 +268,22 @@ def _results(path: Path) -> _Results:
         return _Results(path, str(read.get("model_name") or ""), base, own, filters)
     except OSError as error:
         raise SagoError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SagoError(f"{path} is no results file of lm-eval: {flaw(error)}") from error
+
+
+def _own(said: Any) -> Mapping[str, Any]:
+    """Return what a results file says of one of our tasks.
+
+    Raises
+    ------
+    TypeError
+        If it is no mapping, or its signature or model is none.
+    """
+    for part in (said, said.get("signature") or {}, said.get("model") or {}):
+        if not isinstance(part, Mapping):
+            raise TypeError(f"{part!r:.40} is no mapping")
+    return dict(said)
 
 
 def _ours(samples: Path, own: Mapping[str, Any]) -> bool:
@@ -287,7 +305,7 @@ def _filters(samples: Path) -> tuple[str, ...]:
         for line in lines:
             # What is wrong with a line is said where it is read.
             with contextlib.suppress(ValueError, AttributeError, RecursionError):
-                found[str(json.loads(line.decode("utf-8")).get("filter", "none"))] = None
+                found[str(json.loads(line.decode("utf-8-sig")).get("filter", "none"))] = None
     return tuple(found)
 
 

@@ -163,12 +163,18 @@ def _damage(run: RunFile) -> list[str]:
 
 
 def _older(runs: Sequence[RunFile]) -> list[str]:
-    """Return a note on runs that newer ones stand for, if there are any."""
-    count = sum(run.older for run in runs)
-    if not count:
-        return []
-    named = [f"{run.model} on {run.task}" for run in runs if run.older]
-    return [f"{count} older run{'s' if count > 1 else ''} left out: {_some(named)}"]
+    """Return notes on runs that others stand for, if there are any."""
+    notes = []
+    for what, counts in (
+        ("older run", [run.older for run in runs]),
+        ("copy of the same time|copies of the same time", [run.copies for run in runs]),
+    ):
+        count = sum(counts)
+        if count:
+            one, _, many = what.partition("|")
+            named = [f"{run.model} on {run.task}" for run, here in zip(runs, counts, strict=True) if here]
+            notes.append(f"{count} {one if count == 1 else many or one + 's'} left out: {_some(named)}")
+    return notes
 
 
 def _some(lines: Sequence[str]) -> str:

@@ -105,7 +105,12 @@ def of_records(path: Path) -> dict[str, Any]:
     canonical = _of_parquet(path) if path.suffix == ".parquet" else _of_samples(path)
     if not canonical.get("signature"):
         return {}
-    return {**of_text(str(canonical["signature"])), "model": dict(canonical.get("model") or {})}
+    model = canonical.get("model") or {}
+    if not isinstance(model, Mapping):
+        raise SagoError(
+            f"{path} holds no records of sago-harness: its model is {model!r:.40}, and no mapping"
+        )
+    return {**of_text(str(canonical["signature"])), "model": dict(model)}
 
 
 def precision(signature: Signature) -> str:
@@ -144,7 +149,7 @@ def first_sample(path: Path) -> list[Any] | None:
         with path.open("rb") as lines:
             for line in lines:
                 try:
-                    responses = json.loads(line.decode("utf-8"))["filtered_resps"]
+                    responses = json.loads(line.decode("utf-8-sig"))["filtered_resps"]
                 except (ValueError, KeyError, TypeError, RecursionError):
                     continue
                 return list(responses)
@@ -157,7 +162,7 @@ def _of_samples(path: Path) -> dict[str, Any]:
     try:
         # A document's canonical response comes first.
         record = json.loads((first_sample(path) or ["{}"])[0])
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
 
@@ -176,6 +181,6 @@ def _of_parquet(path: Path) -> dict[str, Any]:
         if row.get("signature"):
             try:
                 return {**row, "model": json.loads(row.get("model") or "{}")}
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise SagoError(f"{path} holds no records of sago-harness: {error}") from error
     return {}

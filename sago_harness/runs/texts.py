@@ -101,7 +101,7 @@ def _of_samples(run: RunFile, wanted: Collection[tuple[str, str]]) -> _Texts:
             if len(found) == len(wanted):
                 break
             try:
-                sample = json.loads(line.decode("utf-8"))
+                sample = json.loads(line.decode("utf-8-sig"))
                 if run.filter and str(sample.get("filter", "none")) != run.filter:
                     continue
                 filtered = sample["filtered_resps"]

@@ -21,6 +21,9 @@ FloatArray = npt.NDArray[np.floating]
 #: A measure is unscored where its chance level is under this many times its noise floor.
 CHANCE_OVER_FLOOR = 3.0
 
+#: Chance level (root mean square) under which there is none: rounding alone leaves more, and ratios overflow.
+NO_CHANCE = 1e-12
+
 #: Key of a payload under which the document's single controls are.
 CONTROLS = "controls"
 
@@ -148,7 +151,7 @@ def relative_instability(
     if n == 0:
         return Estimate(float("nan"), influence, 0, "no_document_with_chance")
     mean_c = mean_in_any_order(c[both])
-    if mean_c <= 0.0 or math.sqrt(mean_c) < least_chance:
+    if math.sqrt(mean_c) < max(least_chance, NO_CHANCE):
         return Estimate(float("nan"), influence, 0, "rigid")
     if floors is not None and np.isfinite(floors).any():
         floor = math.sqrt(_known_mean(floors))

@@ -112,6 +112,9 @@ def read_filters(path: Path, damaged: list[str] | None = None) -> dict[str, list
         # Bytes that are no UTF-8 must name their line, so lines are decoded one by one.
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
+                if not line.strip():
+                    # Nothing is lost with it.
+                    continue
                 where = f"{path} line {number}"
                 try:
                     try:
@@ -141,7 +144,8 @@ def read_filters(path: Path, damaged: list[str] | None = None) -> dict[str, list
 
 def _records(line: bytes, where: str) -> tuple[str, list[Row]]:
     """Return the filter of one sample and its records, none where they are not ours."""
-    sample = json.loads(line.decode("utf-8"))
+    # Some editors put a byte order mark before the first line.
+    sample = json.loads(line.decode("utf-8-sig"))
     filtered, responses = sample["filtered_resps"], sample["resps"]
     ours = [isinstance(t, str) and t.startswith('{"record":') for t in filtered]
     if not any(ours):

@@ -81,6 +81,9 @@ class Comparison:
     sources : dict of str to dict of str to str
     reasons : dict of (str, str) to dict of str to dict of str to int
         (data set, model) -> measure -> reason -> variants that are unscored for it.
+    digests : dict of str to str
+        Data set -> digest of its numbers (:func:`sago_harness.stats.digest.table_digest`), those of other
+        seeds beside them.
     repeated : dict of str to str
         Data sets that take no part in what spans data sets, as they are the responses of another one
         under another filter -> that one.
@@ -115,6 +118,7 @@ class Comparison:
     signatures: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
     repeated: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     canonical: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
@@ -148,7 +152,7 @@ class Comparison:
 
         from sago_harness.jsonsafe import dumps
 
-        content = hashlib.sha256(dumps(self.signatures).encode()).hexdigest()[:16]
+        content = hashlib.sha256(dumps([self.signatures, self.digests]).encode()).hexdigest()[:16]
         parts = [f"{name}:{value}" for name, value in asdict(self.settings).items() if value != ""]
         named = f"models:{len(self.models)}|tasks:{','.join(self.tasks)}"
         line = "|".join(["sago compare", named, *parts, f"version:{_version()}", f"runs:{content}"])
@@ -166,6 +170,7 @@ class Comparison:
             "models": list(self.models),
             "tasks": list(self.tasks),
             "signatures": self.signatures,
+            "digests": self.digests,
             "sources": self.sources,
             "notes": list(self.notes),
         }

@@ -17,6 +17,7 @@ from sago_harness.stats.counts import Extremes, Floats, Marks
 from sago_harness.stats.moments import share_left
 from sago_harness.stats.resampling import (
     ANCHOR,
+    CARRIED,
     TIE,
     Settings,
     beyond_anchor,
@@ -207,7 +208,7 @@ class Tally:
         total = draws.shape[1]
         self.total[places] = total
         edges = np.sqrt(self.squares[places]) * FAR
-        far = (observed - slack > edges) & ~self.exact[places] & (total > 10 * ANCHOR)
+        far = (observed - slack > edges) & ~self.exact[places] & (total >= CARRIED)
         if not far.any():
             self._count_all(places, draws, observed, slack)
         elif far.all():
@@ -224,7 +225,7 @@ class Tally:
         down = marks.count(np.less_equal, draws, -low)
         self.up[places], self.above[places] = up, marks.count(np.greater, draws, high)
         self.both[places] = np.minimum(up + down, total)
-        if total > 10 * ANCHOR:
+        if total >= CARRIED:
             for k in np.flatnonzero((up < ANCHOR) & ~self.exact[places]):
                 self._anchor(int(places[k]), draws[k], up[k] + down[k])
 

@@ -39,7 +39,7 @@ class PairResult(Rich):
     simultaneous_interval : tuple of float
         Of all pairs in this score at once, Bonferroni.
     effect_size : float
-        Mean over standard deviation of the documents' differences.
+        Mean over standard deviation of the documents' differences; NaN where these are all equal.
     detectable : float
         Difference that would be found with probability .8 in as many such documents.
     smallest_pvalue : float or None

@@ -268,7 +268,8 @@ def _columns(
         "pvalue": two, "p_plus": plus, "p_minus": minus,
         "low": difference - single * stderr, "high": difference + single * stderr,
         "low_all": difference - joint * stderr, "high_all": difference + joint * stderr,
-        "effect_size": statistic / np.sqrt(wide),
+        # Without a spread there is nothing to measure a difference in.
+        "effect_size": np.where(np.isfinite(statistic), statistic, np.nan) / np.sqrt(wide),
         "detectable": (single + _critical(1.0 - POWER, wide - 1.0)) * stderr,
         "smallest": _smallest(n, settings.resamples),
     }  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sago_harness.scores.chance import chance_influence
-from sago_harness.scores.composite import CHANCE_OVER_FLOOR, COMPOSITES, RIGID_CHANCE
+from sago_harness.scores.composite import CHANCE_OVER_FLOOR, COMPOSITES, NO_CHANCE, RIGID_CHANCE
 from sago_harness.stats.means import known_mean, root_mean
 from sago_harness.stats.reduce import MIRRORING, MeasureValues
 from sago_harness.stats.rich import Rich
@@ -194,7 +194,7 @@ def _relative(squares: Doubles, chances: Doubles, noise: Doubles, least_chance: 
     count = np.maximum(n, 1)
     mean_s, mean_c = s.sum(axis=1) / count, c.sum(axis=1) / count
     level = np.sqrt(mean_c)
-    rigid = (mean_c <= 0.0) | (level < least_chance)
+    rigid = level < max(least_chance, NO_CHANCE)
     which = np.select([n == 0, rigid, level < CHANCE_OVER_FLOOR * noise], [1, 2, 3], default=0)
     r2 = np.divide(mean_s, mean_c, out=np.full(mean_s.shape, np.nan), where=which == 0)
     return _Relative(both, s, c, n, mean_s, mean_c, r2, np.sqrt(r2), which)

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sago_harness.scores.composite import NO_CHANCE
 from sago_harness.scores.reduce import required_counts
 from sago_harness.stats.means import divided, root_mean
 from sago_harness.stats.planes import grouped, variants_first
@@ -87,7 +88,9 @@ class MeasureValues:
     def _squares(self, weights: Doubles | None) -> Doubles:
         if self.measure == MIRRORING:
             inside = self.family_of >= 0
-            return divided(_added(self.sums, inside), _added(self._fewer_counts, inside))
+            return _unless_rounding(
+                divided(_added(self.sums, inside), _added(self._fewer_counts, inside)), NO_CHANCE
+            )
         share = np.where(self.needed > 0, 1.0 if weights is None else weights, 0.0)
         if not share.any():
             return np.full(self.sums.shape[:2], np.nan)
@@ -99,6 +102,7 @@ class MeasureValues:
             counts = _added(self._fewer_counts, own)
             total += _added(self.sums, own) / np.maximum(counts, 1.0) * share[family]
             enough = enough & (counts >= self.needed[family])
+        total = _unless_rounding(total)
         return total if enough.all() else np.where(enough, total, np.nan)
 
     @property
@@ -195,7 +199,7 @@ def reduce_task(
             chances=_mean_square(table.controls.get(name), table),
             floors=_mean_square(table.repeats.get(name), table),
             left_out=left_out,
-            controls=None if controls is None else np.square(controls),
+            controls=None if controls is None else _unless_rounding(np.square(controls)),
             partners=None if controls is None else table.partners,
         )
     return found
@@ -346,4 +350,10 @@ def _mean_square(values: Doubles | None, table: TaskTable) -> Doubles:
         return np.full((models, documents), np.nan)
     squares = variants_first(map(np.square, values), (models, documents, values.shape[2]))
     known = np.isfinite(squares)
-    return divided(np.where(known, squares, 0.0).sum(axis=0), known.sum(axis=0))
+    return _unless_rounding(divided(np.where(known, squares, 0.0).sum(axis=0), known.sum(axis=0)))
+
+
+def _unless_rounding(values: Doubles, least: float = NO_CHANCE**2) -> Doubles:
+    """Return values with 0 in the place of what is nothing but rounding, whose ratios would overflow."""
+    tiny: Flags = (values != 0.0) & (np.abs(values) < least)
+    return np.where(tiny, 0.0, values) if tiny.any() else values

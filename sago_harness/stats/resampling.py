@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ ENUMERATED = 13
 
 #: The draw, counted from the most extreme one, at which the tail beyond the draws is anchored.
 ANCHOR = 10
+
+#: From so many draws on, p is carried on beyond them: the anchor lies in their outer tenth or so.
+CARRIED = 99
 
 #: Values held at once while resamples are made.
 HELD = 20_000_000
@@ -86,6 +89,10 @@ class Settings:
     scheme: str = "sago"
 
     def __post_init__(self) -> None:
+        for name in ("level", "epsilon"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise SagoError(f"{name} {value!r} is no number")
         # Written so that a NaN is refused as well.
         if not 0.0 < self.level < 0.5:
             raise SagoError(f"level {self.level} is no error rate between 0 and 0.5 (0.05 is usual)")
@@ -93,6 +100,8 @@ class Settings:
             raise unknown("correction", self.correction, METHODS)
         if not isinstance(self.resamples, Integral) or self.resamples < 1:
             raise SagoError(f"resamples {self.resamples!r} is no whole number from 1 on")
+        if not isinstance(self.seed, Integral):
+            raise SagoError(f"seed {self.seed!r} is no whole number")
         if not 0.0 <= self.epsilon < 1.0:
             raise SagoError(f"epsilon {self.epsilon} is no share of chance from 0 to under 1")
 
@@ -102,10 +111,10 @@ class Settings:
 
         Examples
         --------
-        >>> Settings().confidence, Settings(level=0.001).confidence
-        ('95%', '99.9%')
+        >>> Settings().confidence, Settings(level=0.001).confidence, Settings(level=1e-9).confidence
+        ('95%', '99.9%', '99.9999999%')
         """
-        return f"{100.0 * (1.0 - self.level):.6g}%"
+        return f"{100.0 * (1.0 - self.level):.12g}%"
 
 
 def generator(seed: int, *keys: object) -> np.random.Generator:
@@ -285,7 +294,7 @@ def exceedance(observed: Doubles, drawn: npt.NDArray[np.floating], *, exact: boo
     else:
         p = (1.0 + reached.astype(np.float64)) / (1.0 + draws)
         far = reached < ANCHOR
-        if draws > 10 * ANCHOR and far.any():
+        if draws >= CARRIED and far.any():
             at = _anchors(drawn, largest, far)
             beyond = beyond_anchor(observed[far], at, draws, df[far])
             # A draw of no spread has no tail to go on with.

@@ -117,6 +117,9 @@ def test_one_document_of_a_real_run_is_printed_without_errors(
         (["{runs}", "--tasks", "r"], "unknown task 'r'"),
         (["{runs}", "--models", "on"], "did you mean one"),
         (["{runs}", "--format", "xls"], "unknown format"),
+        (["{runs}", "--models", " , "], "--models ' , ' names nothing"),
+        (["{runs}", "--tasks", ""], "--tasks '' names nothing"),
+        (["{runs}", "--control="], "--control names no model"),
         (["{runs}", "--show", "leaderbord"], "did you mean leaderboard"),
     ],
 )
@@ -129,7 +132,7 @@ def test_bad_input_is_one_line(
     assert "\n" not in error
 
 
-@pytest.mark.parametrize("flag", [["--level", "2"], ["--epsilon", "-1"], ["--resamples", "5"]])
+@pytest.mark.parametrize("flag", [["--out", ""], ["--level", "2"], ["--epsilon", "-1"], ["--resamples", "5"]])
 def test_numbers_out_of_range(runs: Path, flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["compare", str(runs), *flag])
@@ -271,3 +274,13 @@ def test_a_folder_that_cannot_be_written_costs_no_output(
     assert "Leaderboard" in said.out
     assert "all tables are in" not in said.out
     assert said.err == "sago: error: the disk is full\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is full")
+@pytest.mark.parametrize("words", [["compare", "{runs}", "--resamples", "99"], ["--help"]])
+def test_an_output_that_is_full_is_told_in_one_line(runs: Path, words: list[str]) -> None:
+    command = [sys.executable, "-m", "sago_harness", *(word.format(runs=runs) for word in words)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr == "sago: error: the output cannot be written: No space left on device\n"

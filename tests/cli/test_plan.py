@@ -14,10 +14,12 @@ import pytest
 
 from sago_harness.cli import plan as command
 from sago_harness.errors import SagoError
+from sago_harness.scores.table import read_parquet
 from sago_harness.stats.components import default_components
 from sago_harness.stats.pilot import pilot_components, pooled
 from sago_harness.stats.power import documents_needed, paired_power
 from sago_harness.stats.table import ScoreTable, TaskTable
+from tests.runs.made_runs import write_runs, write_samples
 from tests.stats import made
 
 Plan = Callable[..., str]
@@ -50,7 +52,7 @@ def place(monkeypatch: pytest.MonkeyPatch, tables: Sequence[TaskTable], notes: S
     from sago_harness.runs import find, read
 
     monkeypatch.setattr(find, "find_runs", lambda paths: list(paths))
-    monkeypatch.setattr(read, "read_table", lambda runs, allow_mixed: ScoreTable.of(tables, notes))
+    monkeypatch.setattr(read, "read_table", lambda runs, **_: ScoreTable.of(tables, notes))
 
 
 def read(text: str) -> dict[str, Any]:
@@ -216,3 +218,20 @@ def test_a_pilot_that_is_not_there(plan: Plan, tmp_path: Path) -> None:
 def test_more_documents_than_there_can_be(plan: Plan) -> None:
     with pytest.raises(SagoError, match="10,000,000 or less"):
         plan("--documents", 10**21)
+
+
+def test_a_language_is_that_of_a_recipe(plan: Plan, pilot: list[TaskTable]) -> None:
+    with pytest.raises(SagoError, match="--language zh: the pilot's own variants are counted"):
+        plan("runs", "--language", "zh")
+    assert "variants" in plan("runs", "--language", "zh", "--recipe", "default")
+
+
+def test_a_damaged_pilot_is_read_without_its_damage(plan: Plan, tmp_path: Path) -> None:
+    for records in write_runs(tmp_path, models=["a", "b"], tasks=["p"], documents=12, variants=6):
+        path = records.with_name(records.name.replace("records_", "samples_")).with_suffix(".jsonl")
+        write_samples(read_parquet(records), path)
+        records.unlink()
+        path.write_text("{\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(SagoError, match=r"line 1 .* \(--skip-damaged leaves such lines out\)"):
+        plan(str(tmp_path))
+    assert "1 damaged line left out" in plan(str(tmp_path), "--skip-damaged")

@@ -195,3 +195,11 @@ def test_all_files_or_none(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     write_all(texts)
     assert [(tmp_path / name).read_text() for name in ("a", "a.part")] == ["1", "2"]
+
+
+def test_csv_holds_no_character_that_steers_a_terminal(tmp_path: Path) -> None:
+    cell = "a\x1b[31m b\x00c\x7f\x9b\td\ne\r"
+    save_tables([Table("one", "One", (Column("a", kind="text"),), ((cell,),))], {}, tmp_path, ["csv"])
+    with (tmp_path / "one.csv").open(encoding="utf-8", newline="") as lines:
+        (row,) = csv.DictReader(lines)
+    assert row == {"a": r"a\x1b[31m b\x00c\x7f\x9b" + "\td\ne\r"}

@@ -317,7 +317,10 @@ def _table(plain: Mapping[str, Any], rng: np.random.Generator, level: float, mis
                 values = rng.integers(5, 60, rows).astype(np.int32)
                 columns[f"tokens_{name}"] = pa.array(values)
             else:
-                columns[f"{part}_{name}"] = numbers(rng.normal(0.0, 1.0, rows), measured & ~lost)
+                drawn = rng.normal(0.0, 1.0, rows)
+                # Raw deltas have a sign, distances have none.
+                drawn = drawn if part == "raw" else np.abs(drawn)
+                columns[f"{part}_{name}"] = numbers(drawn, measured & ~lost)
     columns["reasons"] = _REASONS.take(pa.array(lost + 2 * (variant & ~mirrored)))
     hashes = pa.array(rng.integers(0, 2**62, rows)).cast(pa.string())
     columns["response_hash"] = hashes

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sago_harness.errors import SagoError
@@ -14,6 +18,7 @@ from sago_harness.runs.find import find_runs
 from sago_harness.runs.read import read_table
 from sago_harness.scores.table import read_parquet
 from sago_harness.stats.compare import compare
+from sago_harness.stats.digest import table_digest
 from sago_harness.stats.resampling import Settings
 from sago_harness.stats.table import ScoreTable
 from tests.runs.made_runs import write_runs, write_samples
@@ -126,3 +131,72 @@ def test_a_signature_is_one_line_that_can_be_seen(tmp_path: Path) -> None:
     object.__setattr__(found, "tasks", ("x\n\\input{evil} \x1b[31m",))
     assert found.signature.isprintable()
     assert r"tasks:x\n\input{evil} \x1b[31m|" in found.signature
+
+
+def test_blank_lines_and_a_byte_order_mark_are_no_damage(tmp_path: Path) -> None:
+    plain = load(samples(tmp_path / "1", lambda lines: lines)).load("p")
+    folder = samples(tmp_path / "2", lambda lines: [b"\xef\xbb\xbf" + lines[0], b"\n", *lines[1:], b" \r\n"])
+    table = load(folder, skip_damaged=True)
+    assert not table.notes
+    assert table_digest(table.load("p")) == table_digest(plain)
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"signature": {"seed": 42}, "model": "x"}, "its parts are of other types"),
+        ({"signature": "x"}, "its parts are of other types"),
+        ("x", "its parts are of other types"),
+    ],
+)
+def test_a_results_file_of_other_types_is_named(own: object, said: str, tmp_path: Path) -> None:
+    records = write_runs(tmp_path, models=["a"], tasks=["p"], documents=3, variants=3)[0]
+    path = next(records.parent.glob("results_*"))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["configs"]["p"]["metadata"]["sago"] = own
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(SagoError, match=rf"results_.* is no results file of lm-eval: {said}"):
+        find_runs([tmp_path])
+
+
+def test_a_deep_results_file_is_named(tmp_path: Path) -> None:
+    records = write_runs(tmp_path, models=["a"], tasks=["p"], documents=3, variants=3)[0]
+    next(records.parent.glob("results_*")).write_text("[" * 100_000)
+    with pytest.raises(SagoError, match=r"results_.* is no results file of lm-eval"):
+        find_runs([tmp_path])
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("document", pa.array([7], pa.int64())),
+        ("reasons", pa.array(["{" + '"a":{' * 100_000])),
+        ("families", pa.array(['{"register": 1e400}'])),
+        ("families", pa.array([DEEP])),
+        ("measures", pa.array([DEEP])),
+        ("role", pa.array([1.5], pa.float64())),
+        ("strength", pa.array([float("inf")], pa.float64())),
+    ],
+)
+def test_a_cell_of_parquet_that_cannot_be_read_is_refused(name: str, value: pa.Array, tmp_path: Path) -> None:
+    records = write_runs(tmp_path, models=["a"], tasks=["p"], documents=3, variants=3)[0]
+    table = pq.read_table(records)
+    at = table.schema.get_field_index(name)
+    bad = pa.array(value.to_pylist() * table.num_rows, value.type)
+    pq.write_table(table.set_column(at, name, bad), records)
+    with pytest.raises(SagoError) as caught:
+        read_table(find_runs([tmp_path])).load("p")
+    said = str(caught.value)
+    assert name in said or str(records) in said
+    assert len(said) < 400
+
+
+def test_copies_are_no_older_runs(tmp_path: Path) -> None:
+    write_runs(tmp_path / "runs", models=["a", "b"], tasks=["p"], documents=3, variants=3)
+    shutil.copytree(tmp_path / "runs" / "a", tmp_path / "copy" / "a")
+    assert read_table(find_runs([tmp_path])).notes == ("1 copy of the same time left out: a on p",)
+    shutil.copytree(tmp_path / "runs" / "a", tmp_path / "again" / "a")
+    assert read_table(find_runs([tmp_path])).notes == ("2 copies of the same time left out: a on p",)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sago_harness.stats import resampling
-from sago_harness.stats.resampling import ANCHOR, beyond_anchor, document_weights, exceedance
+from sago_harness.stats.resampling import ANCHOR, CARRIED, beyond_anchor, document_weights, exceedance
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -26,7 +26,7 @@ def plain_pvalue(observed: float, draws: np.ndarray, df: float) -> float:
     ordered = np.sort(draws.astype(np.float64))[::-1]
     reached = int((ordered >= observed - 1e-9 * max(1.0, abs(observed))).sum())
     count = (1 + reached) / (1 + len(ordered))
-    if reached >= ANCHOR or len(ordered) <= 10 * ANCHOR or ordered[ANCHOR - 1] <= 0.0:
+    if reached >= ANCHOR or len(ordered) < CARRIED or ordered[ANCHOR - 1] <= 0.0:
         return count
     anchor = ordered[ANCHOR - 1 : ANCHOR]
     beyond = beyond_anchor(np.array([observed]), anchor, len(ordered), np.array([df]))[0]

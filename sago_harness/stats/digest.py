@@ -1,0 +1,63 @@
+"""A digest of all numbers of a data set: two studies of one signature have read the same ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sago_harness.stats.table import TaskTable
+
+#: What results are computed from, beside the names.
+_BLOCKS = ("distances", "controls", "repeats", "raw", "first", "first_controls", "flags")
+_SINGLE = ("correct", "tokens", "partners", "made")
+
+
+def table_digest(table: TaskTable) -> str:
+    """Return the SHA-256 of a data set's names and numbers, in hexadecimal digits.
+
+    Parameters
+    ----------
+    table : TaskTable
+
+    Returns
+    -------
+    str
+        The same on every machine, and whatever kind of file the records were read from.
+
+    Examples
+    --------
+    >>> from sago_harness.stats.table import VariantKey, TaskTable
+    >>> def made(value):
+    ...     key, block = VariantKey("a", "noise", "typos", 1.0), np.array([[[value]]])
+    ...     return TaskTable("t", ("m",), ("d",), (key,), {}, {"noise": 1}, {"x_act": block}, {})
+    >>> table_digest(made(0.1)) == table_digest(made(0.1)), table_digest(made(0.1)) == table_digest(made(0.2))
+    (True, False)
+    """
+    named = [
+        table.task,
+        table.models,
+        table.documents,
+        [(key.id, key.family, key.operator, key.strength, key.position) for key in table.variants],
+        table.measures,
+        table.families,
+    ]
+    found = hashlib.sha256(json.dumps(named).encode())
+    blocks = {f"{kind} {name}": block for kind in _BLOCKS for name, block in getattr(table, kind).items()}
+    blocks |= {name: getattr(table, name) for name in _SINGLE if getattr(table, name) is not None}
+    for name, block in sorted(blocks.items()):
+        found.update(f"{name} {block.shape} {block.dtype.kind}".encode())
+        wide = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "?"}[block.dtype.kind]
+        # Model by model: no copy of a whole block is held.
+        for values in block:
+            part = np.ascontiguousarray(values, dtype=wide)
+            if wide == "<f8" and np.isnan(part).any():
+                # There are many NaN; files and Python may hold different ones.
+                part = np.where(np.isnan(part), np.nan, part)
+            found.update(part.data)
+    if table.responses is not None:
+        found.update(json.dumps(table.responses.tolist(), default=str).encode())
+    return found.hexdigest()
