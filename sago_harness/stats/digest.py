@@ -41,11 +41,11 @@ def table_digest(table: TaskTable) -> str:
         table.task,
         table.models,
         table.documents,
-        [(key.id, key.family, key.operator, key.strength, key.position) for key in table.variants],
+        [(key.id, key.family, key.operator, _number(key.strength), key.position) for key in table.variants],
         table.measures,
         table.families,
     ]
-    found = hashlib.sha256(json.dumps(named).encode())
+    found = hashlib.sha256(json.dumps(named, default=str).encode())
     blocks = {f"{kind} {name}": block for kind in _BLOCKS for name, block in getattr(table, kind).items()}
     blocks |= {name: getattr(table, name) for name in _SINGLE if getattr(table, name) is not None}
     for name, block in sorted(blocks.items()):
@@ -61,3 +61,7 @@ def table_digest(table: TaskTable) -> str:
     if table.responses is not None:
         found.update(json.dumps(table.responses.tolist(), default=str).encode())
     return found.hexdigest()
+
+
+def _number(strength: float | None) -> float | None:
+    return None if strength is None else float(strength)

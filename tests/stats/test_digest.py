@@ -69,3 +69,13 @@ def test_the_digests_of_other_seeds_are_there(tmp_path: Path) -> None:
     found = compare(read_table(find_runs([tmp_path])), QUICK)
     assert list(found.digests) == ["p", "p, pack seed 7"]
     assert json.loads(json.dumps(found.about()["digests"])) == found.digests
+
+
+def test_numbers_of_other_kinds_are_numbers(made: TaskTable) -> None:
+    first, *others = made.variants
+    assert first.strength == 2.0
+    found = {
+        table_digest(replace(made, variants=(replace(first, strength=strength), *others)))
+        for strength in (2.0, np.float64(2.0), np.float32(2.0), np.int64(2), 2)
+    }
+    assert len(found) == 1
