@@ -163,9 +163,9 @@ def _pilot(args: argparse.Namespace) -> tuple[VarianceComponents, tuple[str, ...
     runs = find_runs([args.pilot])
     table = read_table(runs, allow_mixed=args.allow_mixed, skip_damaged=args.skip_damaged)
     found, failed = [], []
-    for data in table:
+    for task in table.spanning:
         try:
-            found.append(pilot_components(data, args.score))
+            found.append(pilot_components(table.load(task), args.score))
         except SagoError as error:
             failed.append(error)
     if not found:

@@ -1,5 +1,6 @@
 """A task under several filters: results of its own for each, and one vote over data sets."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sago_harness.cli.main import main
 from sago_harness.gate.check import check
 from sago_harness.gate.policy import Policy
 from sago_harness.report.compared import sections
@@ -118,3 +120,9 @@ def test_the_mean_of_a_gate_takes_one_filter(folder: Path) -> None:
         (rule,) = check(policy, table, model="a").rules
         values.append((rule.value, rule.documents, rule.pvalue))
     assert values[0] == values[1]
+
+
+def test_a_pilot_counts_its_documents_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(folder), "--json"]) == 0
+    both = json.loads(capsys.readouterr().out)["plan"]
+    assert both["components"]["origin"] == "pilot: 2 data sets of 30 or more documents"
