@@ -178,6 +178,7 @@ DEEP = "[" * 100_000
         ("families", pa.array([DEEP])),
         ("measures", pa.array([DEEP])),
         ("role", pa.array([1.5], pa.float64())),
+        ("record", pa.array([[2]], pa.list_(pa.int64()))),
         ("strength", pa.array([float("inf")], pa.float64())),
     ],
 )
