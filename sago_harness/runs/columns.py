@@ -115,7 +115,7 @@ def read_columns(run: RunFile, damaged: list[str] | None = None, before: Columns
             return _of_parquet(run.path, before.asked if before else None)
         return _of_rows(_sampled(run, damaged))
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
-        # Of these kinds are Arrow's errors, too (a column of lists is "not implemented" where text is wanted).
+        # Arrow's errors are of these kinds, too: a column of lists is "not implemented" where text is wanted.
         if isinstance(error, SagoError):
             raise
         raise SagoError(f"{run.path} holds a record that cannot be read: {error!r}") from error
