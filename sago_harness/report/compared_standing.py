@@ -47,8 +47,9 @@ def leaderboard(found: Comparison) -> Table:
             own = found.total.tasks_of.get(name, ())
             if own and len(own) < len(found.spanning):
                 notes.append(f"{name} is a mean over {len(own)} of the data sets: {', '.join(own)}")
+        kind = "mean over all documents of" if found.total.by_documents else "unweighted mean over"
         notes.append(
-            f"unweighted mean over {len(found.spanning)} data sets, for these data sets alone; "
+            f"{kind} {len(found.spanning)} data sets, for these data sets alone; "
             f"rank sets hold all true ranks at once with {found.settings.confidence} confidence"
         )
     else:
@@ -78,7 +79,7 @@ def weighted(found: Comparison) -> Table:
     """Return the document-weighted means over data sets, beside the unweighted ones."""
     columns = [Column("model", kind="text")]
     rows: Rows = []
-    if found.total is not None:
+    if found.total is not None and not found.total.by_documents:
         names = [n for n in found.scores if n in found.total.weighted]
         for name in names:
             columns += [
@@ -96,6 +97,8 @@ def weighted(found: Comparison) -> Table:
                 ]
             rows.append(tuple(cells))
     note = "each data set counts by its documents" if rows else "one data set: nothing to weight"
+    if found.total is not None and found.total.by_documents:
+        note = f"{found.settings.scheme}: the leaderboard itself is weighted by documents"
     return Table("weighted", "Means weighted by documents", tuple(columns), tuple(rows), (note,))
 
 
@@ -191,7 +194,8 @@ def measures(found: Comparison) -> Table:
         else f"{found.settings.scheme}: 0 = nothing moves; there is no level of chance to hold it against"
     ]
     if found.total is not None:
-        notes.append(f"{OVERALL}: unweighted mean over data sets, of models that have all of them")
+        kind = "mean over all documents" if found.total.by_documents else "unweighted mean"
+        notes.append(f"{OVERALL}: {kind} over data sets, of models that have all of them")
     return Table("measures", "Measures", tuple(columns), tuple(rows), tuple(notes))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -112,8 +112,10 @@ def pairs(found: Comparison) -> Table:
     )
     notes = (
         f"difference = a - b; {_correction(found)} over the pairs of one score and data set; detectable: "
-        "difference that such documents would find four times out of five",
+        "difference that such documents would find four times out of five, after the correction",
     )
+    if not found.pairs:
+        notes = ("there is one model: it has no pair",) if len(found.models) < 2 else notes
     return Table("pairs", "Which of two models", columns, rows, notes)
 
 
@@ -310,10 +312,8 @@ def tau(found: Comparison) -> Table:
     )
     rows: Rows = []
     blank: dict[str, list[str]] = {}
-    for name in sorted(found.agreement, key=lambda name: name not in found.scores):
+    for name in _ordered(found.agreement, found):
         one = found.agreement[name]
-        if name not in found.scores and not name.startswith("sago_"):
-            continue
         if one.reason:
             blank.setdefault(one.reason, []).append(name)
             continue
@@ -334,5 +334,9 @@ def _correction(found: Comparison) -> str:
 
 def _scores_first(found: Comparison) -> list[str]:
     """Return the names of all scores, composite ones first, then axes, then measures."""
-    names = list(found.reversals)
+    return _ordered(found.reversals, found)
+
+
+def _ordered(of: Iterable[str], found: Comparison) -> list[str]:
+    names = list(of)
     return sorted(names, key=lambda n: (n not in found.scores, not n.startswith("sago_"), names.index(n)))

@@ -211,6 +211,7 @@ class _Where:
         document = document[columns.document]
         canonical = np.flatnonzero(columns.role == CANONICAL)
         _check_once(document[canonical], canonical, columns, run)
+        _check_canonical(canonical, columns, run)
         roles = {}
         for role, keys in layout.keys().items():
             place = {key.id: at for at, key in enumerate(keys)}
@@ -341,6 +342,15 @@ def _check_once(flat: Codes, rows: Codes, columns: Columns, run: RunFile) -> Non
             f"{run.path} holds document {columns.documents[columns.document[row]]!r} twice with variant "
             f"{columns.keys[columns.variant[row]].id!r}: were two runs joined into one file?"
         )
+
+
+def _check_canonical(canonical: Codes, columns: Columns, run: RunFile) -> None:
+    """Refuse a document without the response that all others are held against."""
+    lacking = np.ones(len(columns.documents), dtype=bool)
+    lacking[columns.document[canonical]] = False
+    if lacking.any():
+        name = columns.documents[int(np.flatnonzero(lacking)[0])]
+        raise SagoError(f"{run.path} holds document {name!r} without its canonical response")
 
 
 def _merged(columns: Sequence[Columns], role: int) -> tuple[VariantKey, ...]:

@@ -128,6 +128,11 @@ def _sampled(run: RunFile, damaged: list[str] | None) -> list[dict[str, Any]]:
         # Only a line can be left out.
         hint = " (--skip-damaged leaves such lines out)" if f"{run.path} line " in str(error) else ""
         raise SagoError(f"{error}{hint}") from error
+    if not run.filter and len(found) > 1:
+        raise SagoError(
+            f"{run.path} holds responses of the filters {', '.join(found)}, and its results file names "
+            "fewer: is that file of another run?"
+        )
     rows = found.get(run.filter, []) if run.filter else next(iter(found.values()), [])
     if not rows:
         raise SagoError(

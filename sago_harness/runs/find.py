@@ -235,6 +235,11 @@ def _read(folder: Path, time: str, moment: _Moment, name: str, others: list[str]
         own = results.own.get(task, {}) if results else {}
         records, samples = moment.records.get(task), moment.samples.get(task)
         if records is None and samples is not None and not _ours(samples, own):
+            if own and results:
+                raise SagoError(
+                    f"{samples} holds no records of sago-harness, though {results.path.name} beside it says "
+                    f"that {task} was measured ({_HINT}): name the other runs alone, or take it away"
+                )
             others.append(task)
             continue
         filters: tuple[str, ...] = ("",)

@@ -6,6 +6,7 @@ Both carry enough to compute every score again without a model.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,9 @@ _SPREAD: dict[str, tuple[str, ...]] = {
 
 #: What a response can be of a document.
 ROLES: tuple[str, ...] = get_args(Role)
+
+#: Distances that may be negative: mirroring tells the direction.
+_SIGNED = ("x_mr", "x_mr_floor")
 
 #: What no record of any version lacks.
 _NEEDED: dict[str, type] = {
@@ -169,6 +173,8 @@ def _whole(row: Row, where: str) -> Row:
             raise SagoError(f"{where}: {name} is {value!r:.40}, and no number")
         if isinstance(value, int) and abs(value) > sys.float_info.max:
             raise SagoError(f"{where}: {name} is a whole number beyond what a float holds")
+        if value is not None and (value in (math.inf, -math.inf) or (value < 0.0 and name not in _SIGNED)):
+            raise SagoError(f"{where}: {name} is {value:g}, and no distance")
     if row["role"] not in ROLES:
         raise SagoError(f"{where}: role {row['role']!r:.40}: known are {', '.join(ROLES)}")
     return row

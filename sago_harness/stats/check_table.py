@@ -145,9 +145,10 @@ def _check_range(table: TaskTable, kind: str, name: str, block: Doubles, least: 
     wrong = (block < least) | (block > most) | np.isinf(block)
     m, d, *_ = at = tuple(np.argwhere(wrong)[0])
     span = f"from {least:g} to {most:g}" if math.isfinite(most) else f"from {least:g} on"
+    source = f" ({table.sources[m]})" if table.sources else ""
     raise SagoError(
         f"{table.task}: {name} of model {table.models[m]} on document {table.documents[d]} is "
-        f"{block[at]:g}: {_CALLED[kind]} is a number {span}, or NaN where it is unscored"
+        f"{block[at]:g}: {_CALLED[kind]} is a number {span}, or NaN where it is unscored{source}"
     )
 
 

@@ -122,7 +122,8 @@ def compare(
     # What spans data sets counts no response twice.
     spanning = {task: scored[task] for task in table.spanning}
     with clock("overall"):
-        whole = overall(list(spanning.values())) if len(spanning) > 1 else None
+        by_documents = settings.scheme != OWN and schemes[settings.scheme].by_documents
+        whole = overall(list(spanning.values()), by_documents=by_documents) if len(spanning) > 1 else None
     found: dict[str, Any] = {"intervals": {}, "ranks": {}, "pairs": {}}
     turned: dict[str, ReversalTable] = {}
     if all(has_documents(one) for one in scored.values()):
@@ -247,7 +248,9 @@ def _schemes_agree(
             if np.isfinite(total).any():
                 parts.append((measure, total if higher else -total))
         for measure, total in parts:
-            found.append(against("scheme", f"{scheme} {measure}", OWN, base, [(result.models, total)]))
+            used = len(result.used[measure])
+            view = [(result.models, total)]
+            found.append(against("scheme", f"{scheme} {measure}", OWN, base, view, tasks=used))
     return found
 
 

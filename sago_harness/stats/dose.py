@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sago_harness.stats.means import divided, known_mean
 from sago_harness.stats.resampling import NEAR, TIE, Settings
 from sago_harness.stats.rich import Rich
+from sago_harness.stats.skewed import skewed_reach
 from sago_harness.stats.table import Doubles, Flags, Places, TaskTable
 
 
@@ -116,7 +117,8 @@ def dose_response(
     where there are repeats, so that its noise counts too; with a floor of 0 it is the smallest strength
     that measurably moves anything, which says little for distances that cannot be negative. A
     document whose distances are all equal has correlation 0. Strengths of both signs are two arms;
-    positive strengths, some under 1, are factors, and go both ways from 1.
+    positive strengths, some under 1, are factors, and go both ways from 1. Intervals are Student's t
+    with Hall's transformation (:func:`sago_harness.stats.skewed.skewed_reach`), as many distances are 0.
     """
     settings = settings or Settings()
     if measures is None:
@@ -185,7 +187,7 @@ def _downwards(strengths: set[float]) -> bool:
 
 @dataclass(frozen=True)
 class _Interval:
-    """Means over documents, their t intervals and the documents of each; all of one shape."""
+    """Means over documents, their intervals and the documents of each; all of one shape."""
 
     mean: Doubles
     low: Doubles
@@ -210,8 +212,14 @@ class _Interval:
         # One quantile takes as long as a thousand sums, and few numbers of documents differ.
         sizes, place = np.unique(freedom, return_inverse=True)
         factor = special.stdtrit(sizes, 1.0 - level / 2.0)[place.reshape(count.shape)]
-        reach = np.where(enough, factor * error, np.nan)
-        return cls(mean, mean - reach, mean + reach, count)
+        # Many distances are 0 and a few are large: plain t intervals would cover too little.
+        squares = centred * centred
+        spread = np.sqrt(squares.sum(axis=-1) / np.maximum(count, 1))
+        third = np.einsum("...d,...d->...", squares, centred) / np.maximum(count, 1)
+        skewness = np.divide(third, spread**3, out=np.zeros(spread.shape), where=spread > TIE * np.abs(mean))
+        below, above = skewed_reach(skewness, count, factor)
+        error = np.where(enough, error, np.nan)
+        return cls(mean, mean - below * error, mean + above * error, count)
 
     @classmethod
     def joined(cls, parts: Sequence[_Interval]) -> _Interval:

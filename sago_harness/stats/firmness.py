@@ -340,7 +340,13 @@ def _overall(parts: Sequence[Part]) -> dict[str, float]:
 
 
 def against(
-    kind: str, detail: str, score: str, whole: Mapping[str, float], parts: Sequence[Part], reason: str = ""
+    kind: str,
+    detail: str,
+    score: str,
+    whole: Mapping[str, float],
+    parts: Sequence[Part],
+    reason: str = "",
+    tasks: int | None = None,
 ) -> FirmnessResult:
     """Hold a variation's order of models against that of the ranking as it is.
 
@@ -354,14 +360,17 @@ def against(
         The variation on each data set, in the same direction.
     reason : str
         Why there is none.
+    tasks : int, optional
+        Data sets, where a part is of several.
     """
+    tasks = len(parts) if tasks is None else tasks
     other = _overall(parts)
     models = tuple(model for model in whole if model in other)
     nan = float("nan")
     if reason or len(models) < 2:
         lacking = "are ranked" if len(whole) < 2 else "have a value"
         why = reason or f"fewer than two models {lacking}"
-        return FirmnessResult(kind, detail, score, models, (), nan, 0, False, len(parts), why)
+        return FirmnessResult(kind, detail, score, models, (), nan, 0, False, tasks, why)
     first, second = (_ahead(np.array([held[m] for m in models])) for held in (whole, other))
     tied = not (first.any() and second.any())
     tau = nan if tied else _tau(first, second)
@@ -378,7 +387,7 @@ def against(
         tau,
         moved,
         best,
-        len(parts),
+        tasks,
         "all values are equal" if tied else "",
     )
 

@@ -127,8 +127,8 @@ def axis_independence(
     of Spearman(first on half 1, second on half 2) and its mirror image; statistic = cross /
     sqrt(product of the reliabilities), held to [-1, 1].
 
-    The interval is the percentile bootstrap over documents, the same documents for all pairs and
-    models. Ranks are not drawn again: a resample is a weighted Pearson correlation of ranks. It
+    The interval is the expanded percentile bootstrap over documents, the same documents for all pairs
+    and models. Ranks are not drawn again: a resample is a weighted Pearson correlation of ranks. It
     holds for these variants. With normal latent instabilities, 12 variants and 100 to 1,000 documents
     it covers the latent Spearman correlation in 93 to 96 % of studies [sim]; at .6 the statistic is
     about .01 too large, however many documents there are, as ranks lose a little less to noise than
@@ -331,8 +331,8 @@ def _results(
     table: TaskTable, correlated: Sequence[Mapping[Pair, Correlation]], level: float
 ) -> list[dict[Pair, IndependenceResult]]:
     """Return each model's results, with the intervals of what was drawn."""
-    rows = [one.drawn for of in correlated for one in of.values() if one.drawn is not None]
-    intervals = iter(_intervals(rows, level))
+    given = [one for of in correlated for one in of.values() if one.drawn is not None]
+    intervals = iter(_intervals([one.drawn for one in given], level, [one.documents for one in given]))
     results: list[dict[Pair, IndependenceResult]] = []
     for model, of in zip(table.models, correlated, strict=True):
         results.append({})
@@ -346,12 +346,28 @@ def _results(
     return results
 
 
-def _intervals(drawn: Sequence[npt.NDArray[np.floating]], level: float) -> list[tuple[float, float]]:
+def _intervals(
+    drawn: Sequence[npt.NDArray[np.floating] | None], level: float, documents: Sequence[int]
+) -> list[tuple[float, float]]:
+    """Return expanded percentile intervals: a bootstrap's spread is that of n values with divisor n.
+
+    Tails are those of a normal law beyond sqrt(n / (n - 1)) quantiles of Student's t (T. Hesterberg 2015,
+    What Teachers Should Know About the Bootstrap, The American Statistician 69, 371-386).
+    """
+    from scipy import special
+
     if not drawn:
         return []
     samples = np.array(drawn, dtype=np.float64)
-    low, high = np.quantile(samples, [level / 2.0, 1.0 - level / 2.0], axis=1).tolist()
-    return list(zip(low, high, strict=True))
+    n = np.maximum(np.array(documents, dtype=np.float64), 2.0)
+    reach = np.sqrt(n / (n - 1.0)) * special.stdtrit(n - 1.0, 1.0 - level / 2.0)
+    tails = special.ndtr(-reach)
+    # Few numbers of documents differ.
+    found = np.empty((len(drawn), 2))
+    for tail in np.unique(tails):
+        own = tails == tail
+        found[own] = np.quantile(samples[own], [tail, 1.0 - tail], axis=1).T
+    return [(float(low), float(high)) for low, high in found]
 
 
 def _verdict(low: float, high: float) -> str:
@@ -383,7 +399,8 @@ class _Pool:
             return IndependenceResult(
                 task, "", first, second, kind, math.nan, (math.nan, math.nan), models=0, reason=reason
             )
-        (interval,) = _intervals([self.drawn / len(self.given)], level)
+        documents = round(float(np.mean([one.documents for one in self.given])))
+        (interval,) = _intervals([self.drawn / len(self.given)], level, [documents])
         means: Sequence[float] = np.mean(
             [(r.statistic, r.cross, *r.reliability, r.documents) for r in self.given], axis=0
         ).tolist()

@@ -58,6 +58,8 @@ class OverallTable(Rich):
         Models of which any run samples.
     data : dict of str to PairData
         What pairs are formed from.
+    by_documents : bool
+        The quantities themselves are means weighted by documents, as a published scheme has them.
     """
 
     tasks: tuple[str, ...]
@@ -71,18 +73,21 @@ class OverallTable(Rich):
     ranked: Flags
     data: Mapping[str, PairData] = field(repr=False, default_factory=dict)
     samplers: tuple[str, ...] = ()
+    by_documents: bool = False
 
     def __str__(self) -> str:
         return f"{len(self.models)} models over {len(self.tasks)} data sets, {self.documents} documents"
 
 
-def overall(tasks: Sequence[ScoredTask]) -> OverallTable:
+def overall(tasks: Sequence[ScoredTask], *, by_documents: bool = False) -> OverallTable:
     """Form the scores over data sets.
 
     Parameters
     ----------
     tasks : sequence of ScoredTask
         One or more.
+    by_documents : bool
+        Let every document count the same, in place of every data set.
 
     Returns
     -------
@@ -107,7 +112,7 @@ def overall(tasks: Sequence[ScoredTask]) -> OverallTable:
         ] or [k for k, task in enumerate(tasks) if name in task.quantities]  # fmt: skip
         names = tuple(tasks[k].task for k in used)
         each = [_spread(tasks[k].quantities[name], places[k]) for k in used]
-        quantities[name] = joined(each, names)
+        quantities[name] = joined(each, names, by_documents=by_documents)
         tasks_of[name] = names
         left_out[name] = {
             model: tuple(t for t, q in zip(names, each, strict=True) if not _usable(q)[m])
@@ -116,7 +121,7 @@ def overall(tasks: Sequence[ScoredTask]) -> OverallTable:
         }
         weighted[name], weighted_stderr[name] = _weighted(each, np.isfinite(quantities[name].values))
         data[name] = _joined_data(
-            quantities[name], [parts[k][name] for k in used], [places[k] for k in used], names
+            quantities[name], [parts[k][name] for k in used], [places[k] for k in used], names, by_documents
         )
     stock = np.full((len(tasks), len(models)), np.nan)
     for row, task, place in zip(stock, tasks, places, strict=True):
@@ -127,12 +132,12 @@ def overall(tasks: Sequence[ScoredTask]) -> OverallTable:
     ranked = (share <= STOCK_LIMIT) & ~np.isin(np.array(models), samplers)
     return OverallTable(
         tuple(task.task for task in tasks), models, sum(len(task.documents) for task in tasks),
-        quantities, weighted, weighted_stderr, tasks_of, left_out, ranked, data, samplers,
+        quantities, weighted, weighted_stderr, tasks_of, left_out, ranked, data, samplers, by_documents,
     )  # fmt: skip
 
 
-def joined(parts: Sequence[Quantity], tasks: Sequence[str]) -> Quantity:
-    """Return the unweighted mean of one score over data sets; models the same, documents one after another.
+def joined(parts: Sequence[Quantity], tasks: Sequence[str], *, by_documents: bool = False) -> Quantity:
+    """Return the mean of one score over data sets; models the same, documents one after another.
 
     Parameters
     ----------
@@ -140,13 +145,15 @@ def joined(parts: Sequence[Quantity], tasks: Sequence[str]) -> Quantity:
         Q, over the same M models and documents of their own.
     tasks : sequence of str
         Q names, for reasons.
+    by_documents : bool
+        Weigh each data set by the documents that a model has on it, in place of 1/Q.
 
     Returns
     -------
     Quantity
         Unscored for models that lack a data set or have a single document of one, whose error
         nothing is known of. The influence is scaled so that the squared standard error is exactly
-        the sum of those of the data sets over Q^2, each with its own n / (n - 1).
+        the sum of those of the data sets times their squared weights, each with its own n / (n - 1).
 
     Examples
     --------
@@ -157,9 +164,18 @@ def joined(parts: Sequence[Quantity], tasks: Sequence[str]) -> Quantity:
     ([4.0], True)
     """
     fine = np.all([_usable(q) for q in parts], axis=0)
-    values = np.where(fine, np.mean([np.where(fine, q.values, 0.0) for q in parts], axis=0), np.nan)
+    shares = _shares(parts, by_documents)
+    held = [np.where(fine, q.values, 0.0) for q in parts]
+    mean = (
+        np.sum([share * own for share, own in zip(shares, held, strict=True)], axis=0)
+        if by_documents
+        else (np.mean(held, axis=0))
+    )
+    values = np.where(fine, mean, np.nan)
     counts = np.where(fine, np.sum([q.counts for q in parts], axis=0), 0)
-    influence = [q.influence * scale[:, None] for q, scale in zip(parts, _scales(parts), strict=True)]
+    influence = [
+        q.influence * scale[:, None] for q, scale in zip(parts, _scales(parts, by_documents), strict=True)
+    ]
     reasons = []
     for m, good in enumerate(fine):
         lacks = [
@@ -172,12 +188,19 @@ def joined(parts: Sequence[Quantity], tasks: Sequence[str]) -> Quantity:
     return Quantity(name, kind, higher, values, np.concatenate(influence, axis=1), counts, tuple(reasons))
 
 
-def _scales(parts: Sequence[Quantity]) -> list[Doubles]:
+def _shares(parts: Sequence[Quantity], by_documents: bool) -> Doubles:
+    """Return the weight of each data set in the mean, (Q, M)."""
+    counts = np.array([q.counts for q in parts], dtype=np.float64)
+    even: Doubles = np.full(counts.shape, 1.0 / len(parts))
+    return counts / np.maximum(counts.sum(axis=0), 1.0) if by_documents else even
+
+
+def _scales(parts: Sequence[Quantity], by_documents: bool) -> list[Doubles]:
     """Return what each data set's influence is multiplied with, (M,) each; 0 for models without a mean."""
     fine = np.all([_usable(q) for q in parts], axis=0)
     counts = np.array([np.where(fine, q.counts, 2) for q in parts], dtype=np.float64)
     total = counts.sum(axis=0)
-    scales = np.sqrt(counts / (counts - 1.0) * (total - 1.0) / total) / len(parts)
+    scales = np.sqrt(counts / (counts - 1.0) * (total - 1.0) / total) * _shares(parts, by_documents)
     return [np.where(fine, scale, 0.0) for scale in scales]
 
 
@@ -273,7 +296,11 @@ def _weighted(parts: Sequence[Quantity], fine: Flags) -> tuple[Doubles, Doubles]
 
 
 def _joined_data(
-    quantity: Quantity, parts: Sequence[PairData], places: Sequence[Places], tasks: Sequence[str]
+    quantity: Quantity,
+    parts: Sequence[PairData],
+    places: Sequence[Places],
+    tasks: Sequence[str],
+    by_documents: bool,
 ) -> PairData:
     """Return what pairs are formed from, over the documents of all data sets."""
     ends = np.cumsum([0, *(part.masks.shape[2] for part in parts)])
@@ -293,20 +320,23 @@ def _joined_data(
             for k, (part, place) in enumerate(zip(parts, places, strict=True))
         ]
         scores = [score for score, _ in again]
-        score = joined(scores, tasks)
-        return score, _joined_terms(score, scores, [own for _, own in again])
+        score = joined(scores, tasks, by_documents=by_documents)
+        return score, _joined_terms(score, scores, [own for _, own in again], by_documents)
 
-    return PairData(quantity, masks, _joined_terms(quantity, each, terms), restrict)
+    return PairData(quantity, masks, _joined_terms(quantity, each, terms, by_documents), restrict)
 
 
 def _joined_terms(
-    quantity: Quantity, scores: Sequence[Quantity], terms: Sequence[tuple[Term, ...]]
+    quantity: Quantity,
+    scores: Sequence[Quantity],
+    terms: Sequence[tuple[Term, ...]],
+    by_documents: bool,
 ) -> tuple[Term, ...]:
     """Return the terms of a score over data sets: one for all large ones, those of each small one."""
     found: list[Term] = []
     linear = quantity.influence.copy()
     start = 0
-    for score, own, scale in zip(scores, terms, _scales(scores), strict=True):
+    for score, own, scale in zip(scores, terms, _scales(scores, by_documents), strict=True):
         stop = start + score.influence.shape[1]
         if stop - start < LINEAR:
             linear[:, start:stop] = 0.0

@@ -80,6 +80,11 @@ class SchemeResult(Rich):
         Of schemes that come with a test.
     notes : tuple of str
         What was left out.
+    used : dict of str to tuple of str
+        Score -> the data sets that its totals are over.
+    by_documents : bool
+        Totals are flat means over the documents of all data sets, so that a large one weighs more; else
+        every data set counts the same.
     """
 
     scheme: str
@@ -94,6 +99,8 @@ class SchemeResult(Rich):
     reasons: Mapping[str, tuple[tuple[str, ...], ...]]
     tests: Mapping[str, ThresholdResult] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    used: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_documents: bool = False
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -230,12 +237,14 @@ class Rows:
         totals: Mapping[str, Doubles] | None = None,
         tests: Mapping[str, ThresholdResult] | None = None,
         notes: Sequence[str] = (),
+        by_documents: bool = False,
     ) -> SchemeResult:
         """Form the totals, by default unweighted means over data sets, and close."""
-        made, reasons = {}, {}
+        made, reasons, over = {}, {}, {}
         for name in higher:
             values = self.values[name]
             used = np.isfinite(values).any(axis=0) & self.spanning
+            over[name] = tuple(self.tasks[t] for t in np.flatnonzero(used))
             lacks = self.lacks(name)
             fine = np.array([not lack and bool(used.any()) for lack in lacks], dtype=bool)
             if totals is None:
@@ -253,6 +262,7 @@ class Rows:
             scheme, self.models, self.tasks, dict(higher),
             {name: self.values[name] for name in higher}, {name: self.counts[name] for name in higher},
             made, self.documents, self.document_values, reasons, dict(tests or {}), tuple(notes),
+            over, by_documents,
         )  # fmt: skip
 
     def _spread(self, values: Doubles) -> Doubles:

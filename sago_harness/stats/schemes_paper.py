@@ -95,7 +95,9 @@ def paper_rms(table: ScoreTable) -> SchemeResult:
         everything = np.concatenate(blocks, axis=1) if blocks else np.zeros((len(table.models), 0))
         totals[name] = known_mean(everything)
         tests[name] = _tests(rows, name, everything)
-    return rows.result("paper-rms", dict.fromkeys(rows.values, False), totals=totals, tests=tests)
+    return rows.result(
+        "paper-rms", dict.fromkeys(rows.values, False), totals=totals, tests=tests, by_documents=True
+    )
 
 
 def paper_std_minmax(table: ScoreTable) -> SchemeResult:

@@ -62,6 +62,8 @@ CASES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "no record": (without_record, "holds no record of sago-harness, as the other lines do"),
     "one response without": (one_without_record, "response 1 of .* is no record"),
     "a list": (with_value(b"[1,2]"), r"x_act is \[1, 2\], and no number"),
+    "a negative": (with_value(b"-0.25"), "x_act is -0.25, and no distance"),
+    "an infinity": (with_value(b"1e999"), "x_act is inf, and no distance"),
     "a text": (with_value(rb"\"0.9\""), "x_act is '0.9', and no number"),
     "true": (with_value(b"true"), "x_act is True, and no number"),
     "a huge number": (with_value(b"9" * 400), "x_act is a whole number beyond what a float holds"),
@@ -201,3 +203,30 @@ def test_copies_are_no_older_runs(tmp_path: Path) -> None:
     assert read_table(find_runs([tmp_path])).notes == ("1 copy of the same time left out: a on p",)
     shutil.copytree(tmp_path / "runs" / "a", tmp_path / "again" / "a")
     assert read_table(find_runs([tmp_path])).notes == ("2 copies of the same time left out: a on p",)
+
+
+def test_a_run_without_records_that_its_results_file_measured_is_refused(tmp_path: Path) -> None:
+    folder = samples(tmp_path, lambda lines: [line.replace(rb"{\"record\":2,", b"{") for line in lines])
+    with pytest.raises(
+        SagoError, match=r"samples_p_.* holds no records .* results_.* says that p was measured"
+    ):
+        load(folder)
+
+
+def test_a_filter_that_the_results_file_does_not_name_is_not_passed_over(tmp_path: Path) -> None:
+    folder = samples(
+        tmp_path, lambda lines: [*lines, *(line.replace(b'"none"', b'"other"') for line in lines)]
+    )
+    with pytest.raises(
+        SagoError, match="holds responses of the filters none, other, and its results file names"
+    ):
+        load(folder)
+
+
+def test_a_document_without_its_canonical_response_is_named(tmp_path: Path) -> None:
+    records = write_runs(tmp_path, models=["a"], tasks=["p"], documents=3, variants=3)[0]
+    table = pq.read_table(records)
+    rows = [i for i in range(table.num_rows) if i != table.column("role").to_pylist().index("canonical")]
+    pq.write_table(table.take(rows), records)
+    with pytest.raises(SagoError, match="holds document 'd00000' without its canonical response"):
+        read_table(find_runs([tmp_path])).load("p")

@@ -15,8 +15,11 @@ from sago_harness.axes.confidence import relative_change
 from sago_harness.axes.generation import bleu_distance, bleu_raw_delta
 from sago_harness.axes.measures import Prob
 from sago_harness.errors import SagoError
+from sago_harness.report.compared import TABLES
+from sago_harness.stats.compare import compare
 from sago_harness.stats.quantities import quantities
 from sago_harness.stats.reduce import reduce_task
+from sago_harness.stats.resampling import Settings
 from sago_harness.stats.schemes import SCHEMES, SchemeResult, scheme_names, scheme_scores
 from sago_harness.stats.schemes_paper import RANGES, THRESHOLDS, TYPES, rms_test
 from sago_harness.stats.table import ScoreTable, TaskTable, VariantKey
@@ -382,3 +385,38 @@ def test_deltas_in_single_precision_are_reckoned_in_double(scheme: str) -> None:
     assert narrow.raw["x_prob"].dtype == np.float32
     found, same = scores(scheme, narrow), scores(scheme, wide)
     assert found.values["x_prob"].tolist() == same.values["x_prob"].tolist()
+
+
+@pytest.mark.parametrize("scheme", ["paper-rms", "paper-std-minmax", "paper-std-meanabs"])
+def test_the_leaderboard_of_a_scheme_ranks_its_totals(scheme: str) -> None:
+    """Data sets of unlike size: flat means over documents where the scheme has those, else over data sets."""
+    rng = np.random.default_rng(3)
+    tables = [
+        made.table(rng, task="p", models=("a", "b", "c"), documents=40, level=0.3),
+        made.table(rng, task="q", models=("a", "b", "c"), documents=12, level=0.6),
+    ]
+    tables = [
+        replace(t, raw={"x_act": t.distances["x_act"], "x_bleu": -100.0 * t.distances["x_bleu"]})
+        for t in tables
+    ]
+    found = compare(ScoreTable.of(tables), Settings(resamples=199, scheme=scheme))
+    assert found.total is not None
+    result = found.schemes[scheme]
+    for name, totals in result.totals.items():
+        np.testing.assert_allclose(found.total.quantities[name].values, totals, rtol=1e-12)
+        block = found.pairs["overall"].columns[name]
+        i, j = found.pairs["overall"].first, found.pairs["overall"].second
+        np.testing.assert_allclose(block.difference, totals[i] - totals[j], atol=1e-12)
+    rows = [row for row in found.firmness if row.kind == "scheme"]
+    assert {row.tasks for row in rows if row.models} <= {2}
+    if scheme == "paper-rms":
+        each = [np.sqrt(np.nanmean(np.square(t.distances["x_act"] / 2.0), axis=2)) for t in tables]
+        flat = np.concatenate(each, axis=1)
+        one = found.total.quantities["x_act"]
+        np.testing.assert_allclose(one.values, flat.mean(axis=1), rtol=1e-6)
+        # Of documents within their data set, each mean with its own n / (n - 1).
+        parts = [(e.shape[1] / flat.shape[1]) ** 2 * stats.sem(e, axis=1) ** 2 for e in each]
+        np.testing.assert_allclose(one.stderr, np.sqrt(sum(parts)), rtol=1e-6)
+        notes = TABLES["leaderboard"](found).notes
+        assert any(note.startswith("mean over all documents of 2 data sets") for note in notes)
+        assert not TABLES["weighted"](found).rows
