@@ -339,4 +339,9 @@ def _scores_first(found: Comparison) -> list[str]:
 
 def _ordered(of: Iterable[str], found: Comparison) -> list[str]:
     names = list(of)
-    return sorted(names, key=lambda n: (n not in found.scores, not n.startswith("sago_"), names.index(n)))
+
+    def rank(name: str) -> tuple[int, int]:
+        kind = 0 if name in found.scores else 1 if name.startswith("sago_") else 2
+        return kind, names.index(name)
+
+    return sorted(names, key=rank)
