@@ -8,7 +8,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from sago_harness.errors import SagoError, unknown
 from sago_harness.registry import Table
@@ -67,37 +67,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 for success, 2 for bad input, which is told in one line.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    status = 0
     try:
-        if not words or words[0] in ("-h", "--help"):
-            print(_overview())
-            return 0
-        if words[0] in ("-V", "--version"):
-            from importlib.metadata import version
-
-            print(version("sago-harness"))
-            return 0
-        if words[0] not in COMMANDS:
-            raise unknown("command", words[0], COMMANDS)
-        module = importlib.import_module(COMMANDS[words[0]].partition(":")[0])
-        if words[0] == "run":
-            # lm-eval reads the flags itself.
-            return int(module.run(words[1:]))
-        parser = _Parser(prog=f"sago {words[0]}", description=_HELP.get(words[0]))
-        module.configure(parser)
-        args = parser.parse_args(words[1:])
-        # What a report says it was made by.
-        args.words = words
-        status = int(module.run(args))
-        # What cannot be written must be told here, not when Python closes the output.
-        sys.stdout.flush()
+        try:
+            status = _called(words)
+        except SagoError as error:
+            print(f"sago: error: {_one_line(str(error))}", file=sys.stderr)
+            status = 2
+        finally:
+            # What cannot be written must be told here, not when Python closes the output.
+            sys.stdout.flush()
         return status
-    except SagoError as error:
-        print(f"sago: error: {_one_line(str(error))}", file=sys.stderr)
-        return 2
     except BrokenPipeError:
         # The reader of the output has seen enough (`| head`).
         _drop_output()
-        return 0
+        return status
     except OSError as error:
         if error.errno not in _FULL or error.filename is not None:
             raise
@@ -107,6 +91,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("sago: stopped", file=sys.stderr)
         return 130
+
+
+def _called(words: list[str]) -> int:
+    """Run the command that the words name."""
+    if not words or words[0] in ("-h", "--help"):
+        print(_overview())
+        return 0
+    if words[0] in ("-V", "--version"):
+        from importlib.metadata import version
+
+        print(version("sago-harness"))
+        return 0
+    if words[0] not in COMMANDS:
+        raise unknown("command", words[0], COMMANDS)
+    module: Any = importlib.import_module(COMMANDS[words[0]].partition(":")[0])
+    if words[0] == "run":
+        # lm-eval reads the flags itself.
+        return int(module.run(words[1:]))
+    parser = _Parser(prog=f"sago {words[0]}", description=_HELP.get(words[0]))
+    module.configure(parser)
+    args = parser.parse_args(words[1:])
+    # What a report says it was made by.
+    args.words = words
+    return int(module.run(args))
 
 
 def _drop_output() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
@@ -277,10 +278,15 @@ def test_a_folder_that_cannot_be_written_costs_no_output(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is full")
-@pytest.mark.parametrize("words", [["compare", "{runs}", "--resamples", "99"], ["--help"]])
+@pytest.mark.parametrize("words", [["compare", "{runs}", "--resamples", "99"], ["--help"], ["--version"]])
 def test_an_output_that_is_full_is_told_in_one_line(runs: Path, words: list[str]) -> None:
     command = [sys.executable, "-m", "sago_harness", *(word.format(runs=runs) for word in words)]
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
-    assert done.returncode == 2
-    assert done.stderr == "sago: error: the output cannot be written: No space left on device\n"
+    # As a user's shell has it: what is printed is held back, and fails where it is flushed.
+    held = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    for environment in (held, {**held, "PYTHONUNBUFFERED": "1"}):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, env=environment
+            )
+        assert done.returncode == 2
+        assert done.stderr == "sago: error: the output cannot be written: No space left on device\n"
