@@ -126,7 +126,7 @@ class _Runs:
     @property
     def spanning(self) -> tuple[str, ...]:
         """Data sets of the mean over them: not those that are another one under another filter."""
-        return tuple(task for task in self.loaded if task not in self.table.repeated)
+        return tuple(task for task in self.table.spanning if task in self.loaded)
 
     @property
     def sources(self) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sago_harness.errors import SagoError
 from sago_harness.gate.policy import Policy
-from sago_harness.runs.find import RunFile, find_runs
+from sago_harness.runs.find import find_runs
 from sago_harness.stats.overall import OVERALL
 
 
@@ -81,7 +81,9 @@ def check_listed(sources: Iterable[str], what: str) -> None:
             seen.add(one.results)
             listed = _listed(one.results)
             gone = [
-                task for task in listed if task not in {_plain(other) for other in find_runs([one.results])}
+                task
+                for task in listed
+                if task not in {other.plain_task for other in find_runs([one.results])}
             ]
             if gone:
                 raise SagoError(
@@ -102,7 +104,3 @@ def _listed(results: Path) -> list[str]:
     """Return the data sets of a results file that are measured here."""
     configs = json.loads(results.read_text(encoding="utf-8"))["configs"]
     return [task for task, config in configs.items() if (config.get("metadata") or {}).get("sago")]
-
-
-def _plain(run: RunFile) -> str:
-    return run.task.removesuffix(f"[{run.filter}]") if run.filter else run.task

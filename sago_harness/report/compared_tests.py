@@ -114,8 +114,8 @@ def pairs(found: Comparison) -> Table:
         f"difference = a - b; {_correction(found)} over the pairs of one score and data set; detectable: "
         "difference that such documents would find four times out of five, after the correction",
     )
-    if not found.pairs:
-        notes = ("there is one model: it has no pair",) if len(found.models) < 2 else notes
+    if not found.pairs and len(found.models) < 2:
+        notes = ("there is one model: it has no pair",)
     return Table("pairs", "Which of two models", columns, rows, notes)
 
 
@@ -157,7 +157,7 @@ def reversals(found: Comparison) -> Table:
     p: list[Doubles] = []
     adjusted: list[Doubles] = []
     notes = []
-    for name in _scores_first(found):
+    for name in _scores_first(found.reversals, found):
         table = found.reversals[name]
         if name in found.scores:
             notes.append(table.headline)
@@ -221,7 +221,7 @@ def where_reversed(found: Comparison) -> Table:
     rows: Rows = []
     notes = []
     why: dict[str, None] = {}
-    for name in _scores_first(found):
+    for name in _scores_first(found.reversals, found):
         table = found.reversals[name]
         seen = np.flatnonzero(table.observed | table.confirmed)
         chosen = seen[_smallest(table.pvalue.reshape(-1)[seen], MOST_REVERSALS)]
@@ -312,7 +312,7 @@ def tau(found: Comparison) -> Table:
     )
     rows: Rows = []
     blank: dict[str, list[str]] = {}
-    for name in _ordered(found.agreement, found):
+    for name in _scores_first(found.agreement, found):
         one = found.agreement[name]
         if one.reason:
             blank.setdefault(one.reason, []).append(name)
@@ -332,16 +332,7 @@ def _correction(found: Comparison) -> str:
     return "Holm" if found.settings.correction == "holm" else "Benjamini-Hochberg"
 
 
-def _scores_first(found: Comparison) -> list[str]:
-    """Return the names of all scores, composite ones first, then axes, then measures."""
-    return _ordered(found.reversals, found)
-
-
-def _ordered(of: Iterable[str], found: Comparison) -> list[str]:
-    names = list(of)
-
-    def rank(name: str) -> tuple[int, int]:
-        kind = 0 if name in found.scores else 1 if name.startswith("sago_") else 2
-        return kind, names.index(name)
-
-    return sorted(names, key=rank)
+def _scores_first(names: Iterable[str], found: Comparison) -> list[str]:
+    """Return names of scores in their order, but composite ones first, then axes, then measures."""
+    scores = found.scores
+    return sorted(names, key=lambda name: 0 if name in scores else 1 if name.startswith("sago_") else 2)

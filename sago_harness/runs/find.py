@@ -58,6 +58,11 @@ class RunFile:
     older: int = 0
     copies: int = 0
 
+    @property
+    def plain_task(self) -> str:
+        """Return the task without its filter."""
+        return self.task.removesuffix(f"[{self.filter}]") if self.filter else self.task
+
 
 #: How a record begins inside of a line of samples.
 _RECORD = rb'"{\"record\":'
@@ -285,10 +290,12 @@ def _own(said: Any) -> Mapping[str, Any]:
     TypeError
         If it is no mapping, or its signature or model is none.
     """
-    for part in (said, said.get("signature") or {}, said.get("model") or {}):
-        if not isinstance(part, Mapping):
-            raise TypeError(f"{part!r:.40} is no mapping")
-    return dict(said)
+    if not isinstance(said, Mapping):
+        raise TypeError("it is no mapping")
+    for name in ("signature", "model"):
+        if not isinstance(said.get(name) or {}, Mapping):
+            raise TypeError(f"its {name} is no mapping")
+    return said
 
 
 def _ours(samples: Path, own: Mapping[str, Any]) -> bool:

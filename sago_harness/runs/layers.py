@@ -61,8 +61,7 @@ def layers_of_runs(runs: Iterable[RunFile]) -> list[LayerProfile | None]:
             continue
         if run.results not in read:
             read[run.results] = _own(run.results)
-        task = run.task.removesuffix(f"[{run.filter}]") if run.filter else run.task
-        found.append(read[run.results].get(task))
+        found.append(read[run.results].get(run.plain_task))
     return found
 
 

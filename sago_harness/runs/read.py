@@ -110,11 +110,11 @@ def _chosen(
         if name not in known:
             raise unknown("model", name, known, "these runs")
     chosen = [run for run in runs if models is None or run.model in models]
-    named = {run.task for run in chosen} | {_plain_task(run) for run in chosen}
+    named = {run.task for run in chosen} | {run.plain_task for run in chosen}
     for name in tasks or ():
         if name not in named:
             raise unknown("task", name, named, "these runs")
-    return [run for run in chosen if tasks is None or run.task in tasks or _plain_task(run) in tasks]
+    return [run for run in chosen if tasks is None or run.task in tasks or run.plain_task in tasks]
 
 
 def _repeated(runs: Sequence[RunFile]) -> dict[str, str]:
@@ -125,7 +125,7 @@ def _repeated(runs: Sequence[RunFile]) -> dict[str, str]:
     found: dict[str, dict[str, set[str]]] = {}
     for run in runs:
         if run.filter:
-            found.setdefault(_plain_task(run), {}).setdefault(run.task, set()).add(run.model)
+            found.setdefault(run.plain_task, {}).setdefault(run.task, set()).add(run.model)
     repeated: dict[str, str] = {}
     for tasks in found.values():
         first = max(tasks, key=lambda task: len(tasks[task]))
@@ -145,11 +145,6 @@ def _filters(repeated: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _plain_task(run: RunFile) -> str:
-    """Return the task without its filter."""
-    return run.task.removesuffix(f"[{run.filter}]") if run.filter else run.task
-
-
 def _damage(run: RunFile) -> list[str]:
     """Return a note on the damaged lines of a samples file, if it has any."""
     if run.path.suffix == ".parquet":
@@ -165,15 +160,14 @@ def _damage(run: RunFile) -> list[str]:
 def _older(runs: Sequence[RunFile]) -> list[str]:
     """Return notes on runs that others stand for, if there are any."""
     notes = []
-    for what, counts in (
-        ("older run", [run.older for run in runs]),
-        ("copy of the same time|copies of the same time", [run.copies for run in runs]),
+    for one, many, counts in (
+        ("older run", "older runs", [run.older for run in runs]),
+        ("copy of the same time", "copies of the same time", [run.copies for run in runs]),
     ):
         count = sum(counts)
         if count:
-            one, _, many = what.partition("|")
             named = [f"{run.model} on {run.task}" for run, here in zip(runs, counts, strict=True) if here]
-            notes.append(f"{count} {one if count == 1 else many or one + 's'} left out: {_some(named)}")
+            notes.append(f"{count} {one if count == 1 else many} left out: {_some(named)}")
     return notes
 
 

@@ -24,6 +24,9 @@ CHANCE_OVER_FLOOR = 3.0
 #: Chance level (root mean square) under which there is none: rounding alone leaves more, and ratios overflow.
 NO_CHANCE = 1e-12
 
+#: Distances that may be negative: mirroring tells the direction.
+SIGNED = ("x_mr", "x_mr_floor")
+
 #: Key of a payload under which the document's single controls are.
 CONTROLS = "controls"
 

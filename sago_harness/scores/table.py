@@ -16,7 +16,7 @@ from typing import Any, get_args
 from sago_harness.axes import MEASURES
 from sago_harness.data import Role
 from sago_harness.errors import SagoError
-from sago_harness.scores.composite import TaskScores, task_scores
+from sago_harness.scores.composite import SIGNED, TaskScores, task_scores
 from sago_harness.scores.document import document_metrics
 from sago_harness.scores.versions import migrated
 from sago_harness.variants.base import OTHER_FAMILIES
@@ -57,9 +57,6 @@ _SPREAD: dict[str, tuple[str, ...]] = {
 
 #: What a response can be of a document.
 ROLES: tuple[str, ...] = get_args(Role)
-
-#: Distances that may be negative: mirroring tells the direction.
-_SIGNED = ("x_mr", "x_mr_floor")
 
 #: What no record of any version lacks.
 _NEEDED: dict[str, type] = {
@@ -173,7 +170,7 @@ def _whole(row: Row, where: str) -> Row:
             raise SagoError(f"{where}: {name} is {value!r:.40}, and no number")
         if isinstance(value, int) and abs(value) > sys.float_info.max:
             raise SagoError(f"{where}: {name} is a whole number beyond what a float holds")
-        if value is not None and (value in (math.inf, -math.inf) or (value < 0.0 and name not in _SIGNED)):
+        if value is not None and (value in (math.inf, -math.inf) or (value < 0.0 and name not in SIGNED)):
             raise SagoError(f"{where}: {name} is {value:g}, and no distance")
     if row["role"] not in ROLES:
         raise SagoError(f"{where}: role {row['role']!r:.40}: known are {', '.join(ROLES)}")

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sago_harness.errors import SagoError
+from sago_harness.scores.composite import SIGNED
 
 if TYPE_CHECKING:
     from sago_harness.stats.table import Doubles, TaskTable
 
-#: The one block whose values may be negative: mirroring tells the direction.
-SIGNED = ("x_mr", "x_mr_floor")
-
 #: No measure comes near it, and squares of what is far beyond it overflow.
 LARGEST = 1e6
 
-#: What the values of a block are called in a message.
+#: Kinds of blocks whose values have a range, and what they are called in a message.
 _CALLED = {
     "distances": "a distance",
     "controls": "a distance",
@@ -60,9 +58,10 @@ def check_shapes(table: TaskTable) -> None:
             raise SagoError(
                 f"{table.task}: the strength of variant {key.id} is {key.strength!r}, and no number"
             )
-    for name, block, last in _blocks(table):
-        kinds, called = _KINDS.get(name.partition("[")[0], _REAL)
-        if not isinstance(block, np.ndarray) or (name != "responses" and block.dtype.kind not in kinds):
+    for kind, of, block, last in blocks_of(table):
+        name = f"{kind}[{of!r}]" if of else kind
+        kinds, called = _KINDS.get(kind, _REAL)
+        if not isinstance(block, np.ndarray) or (kind != "responses" and block.dtype.kind not in kinds):
             held = f"an array of {block.dtype}" if isinstance(block, np.ndarray) else type(block).__name__
             raise SagoError(f"{table.task}: {name} is {held}, and an array of {called} is needed")
         expected = (models, documents) if last is None else (models, documents, last)
@@ -122,22 +121,24 @@ def check_values(table: TaskTable) -> None:
     for what, there in (("model", table.models), ("measure", table.distances)):
         if not there:
             raise SagoError(f"{table.task}: there is no {what} to compare")
-    for kind in ("distances", "controls", "repeats", "first", "first_controls", "raw"):
-        blocks: Mapping[str, Doubles] = getattr(table, kind)
-        for measure, block in blocks.items():
-            least = -LARGEST if measure in SIGNED or kind == "raw" else 0.0
-            # Flips are yes or no.
-            most = 1.0 if measure == "flip" else LARGEST
-            _check_range(table, kind, measure, block, least, most)
-    if table.correct is not None:
-        _check_range(table, "correct", "correct", table.correct, 0.0, 1.0)
-    if table.tokens is not None:
-        _check_range(table, "tokens", "tokens", table.tokens, 0.0, math.inf)
+    for kind, measure, block, _ in blocks_of(table):
+        if kind in _CALLED:
+            _check_range(table, kind, measure, block)
 
 
-def _check_range(table: TaskTable, kind: str, name: str, block: Doubles, least: float, most: float) -> None:
+def _range(kind: str, measure: str) -> tuple[float, float]:
+    if kind == "tokens":
+        return 0.0, math.inf
+    # Answers and flips are yes or no.
+    if kind == "correct" or measure == "flip":
+        return 0.0, 1.0
+    return (-LARGEST if kind == "raw" or measure in SIGNED else 0.0), LARGEST
+
+
+def _check_range(table: TaskTable, kind: str, measure: str, block: Doubles) -> None:
     if not block.size:
         return
+    least, most = _range(kind, measure)
     # NaN is unscored; comparing with it is False.
     low, high = np.fmin.reduce(block, axis=None), np.fmax.reduce(block, axis=None)
     if np.isnan(low) or (low >= least and high <= most and np.isfinite(high)):
@@ -147,7 +148,7 @@ def _check_range(table: TaskTable, kind: str, name: str, block: Doubles, least: 
     span = f"from {least:g} to {most:g}" if math.isfinite(most) else f"from {least:g} on"
     source = f" ({table.sources[m]})" if table.sources else ""
     raise SagoError(
-        f"{table.task}: {name} of model {table.models[m]} on document {table.documents[d]} is "
+        f"{table.task}: {measure or kind} of model {table.models[m]} on document {table.documents[d]} is "
         f"{block[at]:g}: {_CALLED[kind]} is a number {span}, or NaN where it is unscored{source}"
     )
 
@@ -158,8 +159,18 @@ def _once(table: TaskTable, kind: str, names: Sequence[str]) -> None:
         raise SagoError(f"{table.task}: {kind} {twice} comes twice")
 
 
-def _blocks(table: TaskTable) -> Iterator[tuple[str, npt.NDArray[np.generic], int | None]]:
-    """Yield every block with the length of its third axis; None without one, -1 for any."""
+def blocks_of(table: TaskTable) -> Iterator[tuple[str, str, npt.NDArray[Any], int | None]]:
+    """Yield every block that there is: its kind, its measure or flag, and the length of its third axis.
+
+    Parameters
+    ----------
+    table : TaskTable
+
+    Yields
+    ------
+    tuple of (str, str, ndarray, int or None)
+        The name is "" where a kind is one block; the length None without a third axis, -1 for any.
+    """
     variants = len(table.variants)
     for kind, last in (
         ("distances", variants),
@@ -172,14 +183,14 @@ def _blocks(table: TaskTable) -> Iterator[tuple[str, npt.NDArray[np.generic], in
     ):
         blocks: dict[str, Doubles] = getattr(table, kind)
         for name, block in blocks.items():
-            yield f"{kind}[{name!r}]", block, last
-    for name, last in (
+            yield kind, name, block, last
+    for kind, last in (
         ("correct", variants + 1),
         ("responses", None),
         ("tokens", None),
         ("partners", -1),
         ("made", variants),
     ):
-        block = getattr(table, name)
+        block = getattr(table, kind)
         if block is not None:
-            yield name, block, last
+            yield kind, "", block, last

@@ -18,7 +18,6 @@ from sago_harness.stats.agreement import AgreementResult, agreement
 from sago_harness.stats.check_table import check_values
 from sago_harness.stats.comparison import OWN, Comparison
 from sago_harness.stats.dataset_results import Part, add_pack, dataset_results, under_scheme
-from sago_harness.stats.digest import table_digest
 from sago_harness.stats.epsilon import epsilon_changed
 from sago_harness.stats.firmness import FirmnessResult, firmness
 from sago_harness.stats.grid import Grid
@@ -83,13 +82,10 @@ def compare(
     clock = Clock()
     workers = processors() if workers is None else workers
 
-    digests: dict[str, str] = {}
-
     def part_of(task: str) -> Part:
         with clock("reading"):
             loaded = table.load(task)
             check_values(loaded)
-            digests[task] = table_digest(loaded)
         part = dataset_results(loaded, settings, worst, clock)
         del loaded
         for seed, pack in table.packs.items():
@@ -97,7 +93,6 @@ def compare(
                 with clock("reading"):
                     other = pack.load(task)
                     check_values(other)
-                    digests[f"{task}, pack seed {seed}"] = table_digest(other)
                 with clock("firmness"):
                     add_pack(part, seed, other)
         return part
@@ -114,7 +109,7 @@ def compare(
         seeds = seed_results(
             {part.scored.task: part.scored for part in parts},
             {part.scored.task: part.firm for part in parts},
-            table.repeated,
+            table.spanning,
         )
     if settings.scheme != OWN:
         parts = [under_scheme(part, schemes[settings.scheme]) for part in parts]
@@ -163,6 +158,7 @@ def compare(
         settings=settings,
         models=table.models,
         tasks=table.tasks,
+        spanning=table.spanning,
         scored=scored,
         **found,
         total=whole,
@@ -180,8 +176,7 @@ def compare(
         signatures={part.scored.task: part.signatures for part in parts},
         sources={part.scored.task: part.sources for part in parts},
         reasons={key: value for part in parts for key, value in part.reasons.items()},
-        digests=dict(sorted(digests.items())),
-        repeated=table.repeated,
+        digests=dict(sorted(item for part in parts for item in part.digests.items())),
         notes=(*table.notes, *_pack_notes(parts)),
         seconds=dict(clock.seconds),
         processor=dict(clock.processor),

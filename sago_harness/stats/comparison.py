@@ -52,6 +52,8 @@ class Comparison:
     ----------
     settings : Settings
     models, tasks : tuple of str
+    spanning : tuple of str
+        Data sets that enter what spans data sets (:attr:`sago_harness.stats.table.ScoreTable.spanning`).
     scored : dict of str to ScoredTask
         Data set -> its scores; under another scheme, that scheme's.
     intervals : dict of str to dict of str to IntervalResult
@@ -84,9 +86,6 @@ class Comparison:
     digests : dict of str to str
         Data set -> digest of its numbers (:func:`sago_harness.stats.digest.table_digest`), those of other
         seeds beside them.
-    repeated : dict of str to str
-        Data sets that take no part in what spans data sets, as they are the responses of another one
-        under another filter -> that one.
     notes : tuple of str
     canonical : dict of (str, str, str) to str
         (data set, model, document) -> canonical response of the worst documents
@@ -99,6 +98,7 @@ class Comparison:
     settings: Settings
     models: tuple[str, ...]
     tasks: tuple[str, ...]
+    spanning: tuple[str, ...]
     scored: Mapping[str, ScoredTask]
     intervals: Mapping[str, Interval]
     ranks: Mapping[str, Mapping[str, RankTable]]
@@ -119,7 +119,6 @@ class Comparison:
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
-    repeated: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     canonical: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -130,11 +129,6 @@ class Comparison:
         """Return the names of the composite scores, or of the scheme's."""
         names = dict.fromkeys(name for task in self.scored.values() for name in task.quantities)
         return tuple(n for n in names if n in COMPOSITES) if self.settings.scheme == OWN else tuple(names)
-
-    @property
-    def spanning(self) -> tuple[str, ...]:
-        """Return the data sets that enter what spans data sets: each with responses of its own."""
-        return tuple(task for task in self.tasks if task not in self.repeated)
 
     @cached_property
     def operators(self) -> list[OperatorResult]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sago_harness.stats.apart import ApartResult, families_apart
 from sago_harness.stats.comparison import SHARES
+from sago_harness.stats.digest import table_digest
 from sago_harness.stats.dose import DoseResult, dose_response
 from sago_harness.stats.epsilon import EpsilonTests, epsilon_tests
 from sago_harness.stats.firmness import Variation, pack_variation, variations
@@ -44,6 +45,7 @@ class Part:
     lean: TaskTable | None
     signatures: dict[str, Mapping[str, Any]]
     sources: dict[str, str]
+    digests: dict[str, str]
     reasons: dict[tuple[str, str], dict[str, dict[str, int]]]
     apart: list[ApartResult] = field(default_factory=list)
     #: Seeds of the variants with which the documents are others, too.
@@ -69,6 +71,8 @@ def dataset_results(table: TaskTable, settings: Settings, worst: int, clock: Clo
         Small: documents in the place of variants, except for the raw deltas of the published schemes.
     """
     few = replace(settings, resamples=min(settings.resamples, SHARES))
+    with clock("reading"):
+        digests = {table.task: table_digest(table)}
     with clock("scores"):
         scored = score_task(table)
     with clock("unstable"):
@@ -104,6 +108,7 @@ def dataset_results(table: TaskTable, settings: Settings, worst: int, clock: Clo
         _lean(table),
         dict(zip(table.models, table.signatures, strict=False)),
         dict(zip(table.models, table.sources, strict=False)),
+        digests,
         reasons,
         apart,
     )
@@ -124,6 +129,7 @@ def add_pack(part: Part, seed: int, table: TaskTable) -> None:
     named = [f"{model} with pack seed {seed}" for model in table.models]
     part.signatures.update(zip(named, table.signatures, strict=False))
     part.sources.update(zip(named, table.sources, strict=False))
+    part.digests[f"{table.task}, pack seed {seed}"] = table_digest(table)
     if set(table.documents) != set(part.scored.documents):
         part.redrawn.append(seed)
 

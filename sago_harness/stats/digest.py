@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sago_harness.stats.check_table import blocks_of
+
 if TYPE_CHECKING:
     from sago_harness.stats.table import TaskTable
 
-#: What results are computed from, beside the names.
-_BLOCKS = ("distances", "controls", "repeats", "raw", "first", "first_controls", "flags")
-_SINGLE = ("correct", "tokens", "partners", "made")
+#: Kind of numbers -> as what they are hashed on every machine.
+_WIDE = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "?"}
 
 
 def table_digest(table: TaskTable) -> str:
@@ -46,18 +47,17 @@ def table_digest(table: TaskTable) -> str:
         table.families,
     ]
     found = hashlib.sha256(json.dumps(named, default=str).encode())
-    blocks = {f"{kind} {name}": block for kind in _BLOCKS for name, block in getattr(table, kind).items()}
-    blocks |= {name: getattr(table, name) for name in _SINGLE if getattr(table, name) is not None}
+    blocks = {f"{kind} {name}".rstrip(): block for kind, name, block, _ in blocks_of(table)}
+    # Texts, not numbers.
+    blocks.pop("responses", None)
     for name, block in sorted(blocks.items()):
         found.update(f"{name} {block.shape} {block.dtype.kind}".encode())
-        wide = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "?"}[block.dtype.kind]
         # Model by model: no copy of a whole block is held.
         for values in block:
-            part = np.ascontiguousarray(values, dtype=wide)
-            if wide == "<f8" and np.isnan(part).any():
-                # There are many NaN; files and Python may hold different ones.
-                part = np.where(np.isnan(part), np.nan, part)
-            found.update(part.data)
+            part = np.ascontiguousarray(values, dtype=_WIDE[block.dtype.kind])
+            # There are many NaN; files and Python may hold different ones.
+            missing = np.isnan(part)
+            found.update((np.where(missing, np.nan, part) if missing.any() else part).data)
     if table.responses is not None:
         found.update(json.dumps(table.responses.tolist(), default=str).encode())
     return found.hexdigest()

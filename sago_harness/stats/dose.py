@@ -208,17 +208,17 @@ class _Interval:
         centred = centred if complete else np.where(known, centred, 0.0)
         enough = count >= 2
         freedom = np.where(enough, count - 1.0, 1.0)
-        error = np.sqrt(np.square(centred).sum(axis=-1) / (freedom * np.maximum(count, 1)))
+        squares = np.square(centred)
+        total, least = squares.sum(axis=-1), np.maximum(count, 1)
+        error = np.where(enough, np.sqrt(total / (freedom * least)), np.nan)
         # One quantile takes as long as a thousand sums, and few numbers of documents differ.
         sizes, place = np.unique(freedom, return_inverse=True)
         factor = special.stdtrit(sizes, 1.0 - level / 2.0)[place.reshape(count.shape)]
         # Many distances are 0 and a few are large: plain t intervals would cover too little.
-        squares = centred * centred
-        spread = np.sqrt(squares.sum(axis=-1) / np.maximum(count, 1))
-        third = np.einsum("...d,...d->...", squares, centred) / np.maximum(count, 1)
+        spread = np.sqrt(total / least)
+        third = np.einsum("...d,...d->...", squares, centred) / least
         skewness = np.divide(third, spread**3, out=np.zeros(spread.shape), where=spread > TIE * np.abs(mean))
         below, above = skewed_reach(skewness, count, factor)
-        error = np.where(enough, error, np.nan)
         return cls(mean, mean - below * error, mean + above * error, count)
 
     @classmethod

@@ -400,12 +400,12 @@ class _Pool:
             return IndependenceResult(
                 task, "", first, second, kind, math.nan, (math.nan, math.nan), models=0, reason=reason
             )
-        documents = round(float(np.mean([one.documents for one in self.given])))
-        (interval,) = _intervals([self.drawn / len(self.given)], level, [documents])
         means: Sequence[float] = np.mean(
             [(r.statistic, r.cross, *r.reliability, r.documents) for r in self.given], axis=0
         ).tolist()
+        documents = round(means[4])
+        (interval,) = _intervals([self.drawn / len(self.given)], level, [documents])
         return IndependenceResult(
             task, "", first, second, kind, means[0], interval, means[1], (means[2], means[3]),
-            round(means[4]), len(self.given), _verdict(*interval),
+            documents, len(self.given), _verdict(*interval),
         )  # fmt: skip

@@ -164,13 +164,8 @@ def joined(parts: Sequence[Quantity], tasks: Sequence[str], *, by_documents: boo
     ([4.0], True)
     """
     fine = np.all([_usable(q) for q in parts], axis=0)
-    shares = _shares(parts, by_documents)
-    held = [np.where(fine, q.values, 0.0) for q in parts]
-    mean = (
-        np.sum([share * own for share, own in zip(shares, held, strict=True)], axis=0)
-        if by_documents
-        else (np.mean(held, axis=0))
-    )
+    held = np.where(fine, [q.values for q in parts], 0.0)
+    mean = (_shares(parts, True) * held).sum(axis=0) if by_documents else held.mean(axis=0)
     values = np.where(fine, mean, np.nan)
     counts = np.where(fine, np.sum([q.counts for q in parts], axis=0), 0)
     influence = [
@@ -191,8 +186,10 @@ def joined(parts: Sequence[Quantity], tasks: Sequence[str], *, by_documents: boo
 def _shares(parts: Sequence[Quantity], by_documents: bool) -> Doubles:
     """Return the weight of each data set in the mean, (Q, M)."""
     counts = np.array([q.counts for q in parts], dtype=np.float64)
-    even: Doubles = np.full(counts.shape, 1.0 / len(parts))
-    return counts / np.maximum(counts.sum(axis=0), 1.0) if by_documents else even
+    if not by_documents:
+        return np.full_like(counts, 1.0 / len(parts))
+    shares: Doubles = counts / np.maximum(counts.sum(axis=0), 1.0)
+    return shares
 
 
 def _scales(parts: Sequence[Quantity], by_documents: bool) -> list[Doubles]:
@@ -287,8 +284,7 @@ def _usable(quantity: Quantity) -> Flags:
 
 def _weighted(parts: Sequence[Quantity], fine: Flags) -> tuple[Doubles, Doubles]:
     """Return the mean weighted by documents, and its standard error with the weights as given."""
-    counts = np.array([q.counts for q in parts], dtype=np.float64)
-    share = counts / np.maximum(counts.sum(axis=0), 1.0)
+    share = _shares(parts, True)
     values = np.where(fine, [q.values for q in parts], 0.0)
     errors = np.where(fine, [q.stderr for q in parts], 0.0)
     mean, stderr = (share * values).sum(axis=0), np.sqrt(np.square(share * errors).sum(axis=0))

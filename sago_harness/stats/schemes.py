@@ -16,7 +16,7 @@ from sago_harness.registry import Table
 from sago_harness.stats.reduce import MIRRORING
 from sago_harness.stats.rich import Rich
 from sago_harness.stats.scored import score_task
-from sago_harness.stats.table import Doubles, ScoreTable
+from sago_harness.stats.table import Doubles, Flags, ScoreTable
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,9 @@ class Rows:
     def __init__(self, table: ScoreTable) -> None:
         self.models = table.models
         self.tasks = table.tasks
+        spanning = table.spanning
         #: Which of them enter what spans data sets.
-        self.spanning = np.array([task not in table.repeated for task in table.tasks], dtype=bool)
+        self.spanning = np.array([task in spanning for task in table.tasks], dtype=bool)
         self.documents: dict[str, tuple[str, ...]] = {}
         self.document_values: dict[str, dict[str, Doubles]] = {}
         self.values: dict[str, Doubles] = {}
@@ -225,9 +226,13 @@ class Rows:
 
     def lacks(self, name: str) -> list[str]:
         """Return for each model a data set that others have a value on and it has not, or ""."""
-        known = np.isfinite(self.values[name])
-        used = known.any(axis=0) & self.spanning
+        known, used = np.isfinite(self.values[name]), self.used(name)
         return [next((self.tasks[t] for t in np.flatnonzero(used & ~row)), "") for row in known]
+
+    def used(self, name: str) -> Flags:
+        """Say which data sets a total is over: those on which any model has a value, of shape (T,)."""
+        used: Flags = np.isfinite(self.values[name]).any(axis=0) & self.spanning
+        return used
 
     def result(
         self,
@@ -243,7 +248,7 @@ class Rows:
         made, reasons, over = {}, {}, {}
         for name in higher:
             values = self.values[name]
-            used = np.isfinite(values).any(axis=0) & self.spanning
+            used = self.used(name)
             over[name] = tuple(self.tasks[t] for t in np.flatnonzero(used))
             lacks = self.lacks(name)
             fine = np.array([not lack and bool(used.any()) for lack in lacks], dtype=bool)

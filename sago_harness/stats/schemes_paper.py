@@ -191,7 +191,7 @@ def _paper_std(table: ScoreTable, scheme: str) -> SchemeResult:
     scales = {name: _Scale() for name in RANGES}
     outside: dict[str, None] = {}
     for data in table:
-        columns = _columns(data)
+        columns, enters = _columns(data), data.task in table.spanning
         outside |= dict.fromkeys(operator for _, operator in data.operators if operator not in _TYPE_OF)
         spreads: dict[str, list[Doubles]] = {}
         for name, scale in scales.items():
@@ -200,7 +200,7 @@ def _paper_std(table: ScoreTable, scheme: str) -> SchemeResult:
                 spreads[name] = []
                 for keep in columns.values():
                     block = _wide(raw[:, :, keep])
-                    if data.task in table.spanning:
+                    if enters:
                         scale.see(block)
                     spreads[name].append(_spread(block))
         shape = data.shape[:2]

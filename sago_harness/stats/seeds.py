@@ -62,7 +62,7 @@ class SeedResult(Rich):
 def seed_results(
     scored: Mapping[str, ScoredTask],
     found: Mapping[str, Sequence[Variation]],
-    repeated: Mapping[str, str] | None = None,
+    spanning: Sequence[str],
 ) -> list[SeedResult]:
     """Return the composite scores under every seed, over all data sets and then on each one.
 
@@ -73,8 +73,8 @@ def seed_results(
     found : dict of str to sequence of Variation
         Data set -> its variations, of which those of other seeds are taken
         (:func:`sago_harness.stats.firmness.pack_variation`).
-    repeated : dict of str to str, optional
-        Of :attr:`sago_harness.stats.table.ScoreTable.repeated`: not in the mean over data sets.
+    spanning : sequence of str
+        Data sets of the mean over them (:attr:`sago_harness.stats.table.ScoreTable.spanning`).
 
     Returns
     -------
@@ -87,7 +87,6 @@ def seed_results(
     }
     if not any(packs.values()):
         return []
-    spanning = [task for task in scored if task not in (repeated or {})]
     whole = overall([scored[task] for task in spanning]) if len(spanning) > 1 else None
     results = []
     for score in COMPOSITES:
